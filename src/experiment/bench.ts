@@ -1,0 +1,140 @@
+import type {Proof} from '../cluster/cluster.js'
+import type {Found, ReplicaRecords, Writes} from '../history/operation.js'
+import type {TimelineEvent} from './timeline.js'
+
+/** A fault as a trial keeps it: times are milliseconds on the trial's clock, `wallMs` is the clock of Kafka's records. */
+export interface FaultRecord {
+  readonly fault: Proof['fault']
+  readonly nodeId: number
+  readonly mechanism: string
+  readonly evidence: string
+  readonly startMs: number
+  readonly provenMs: number
+  readonly wallMs: number
+  /** The role that made this node the victim, read again after the blow (`leader of … before and after`). */
+  readonly role?: {readonly before: string; readonly after: string}
+}
+
+export interface WriteOptions {
+  readonly acks: 0 | 1 | 'all'
+  readonly count: number
+  /** How many writes may be outstanding at once; each has a connection of its own. Default 1. */
+  readonly connections?: number
+  /** Produce's own time-out (how long the leader waits for the in-sync replicas). Default 10,000 ms. */
+  readonly timeoutMs?: number
+}
+
+export interface LoadOptions {
+  readonly client: 'wire' | 'kafkajs'
+  readonly acks: 0 | 1 | 'all'
+  readonly connections?: number
+  readonly perSecond: number
+  readonly timeoutMs?: number
+}
+
+/** A writer that goes on until it is stopped. Each value is tried once: what broke is `info`, never silently repeated. */
+export interface Load {
+  /** Acknowledged so far. */
+  readonly acked: number
+  /** Milliseconds (trial clock) of the newest acknowledgement. */
+  readonly lastAckMs: number
+  /** Waits for what is outstanding (bounded by its time-out) and tells all. */
+  stop(): Promise<Writes>
+}
+
+/** A reader that goes on until it is stopped; it reads committed records (below the high watermark) only. */
+export interface Following {
+  readonly read: number
+  stop(): Promise<Reading>
+}
+
+export interface Reading {
+  readonly found: readonly Found[]
+  /** Gaps, in milliseconds, of at least `200 ms` in which nothing came: `[fromMs, toMs]`. */
+  readonly gaps: readonly (readonly [number, number])[]
+  /** Samples `[atMs, highWatermark, offset of the last record read]` with each answer that brought records. */
+  readonly watermarks: readonly (readonly [number, number, number])[]
+}
+
+export interface Watermarks {
+  readonly nodeId: number
+  readonly highWatermark: number
+  readonly logEndOffset: number
+}
+
+export interface ReplicaEnd {
+  readonly topic: string
+  readonly nodeId: number
+  readonly logEndOffset: number
+}
+
+/** A broker in its role at the beginning of the trial. Every fault is journalled, proven and has a cure. */
+export interface BenchBroker {
+  readonly nodeId: number
+  kill(): Promise<FaultRecord>
+  stop(): Promise<FaultRecord>
+  pause(): Promise<FaultRecord>
+  resume(): Promise<FaultRecord>
+  start(): Promise<FaultRecord>
+  /** All records of the apparatus' topics in this broker's segment files, whatever state it is in. */
+  records(): Promise<readonly ReplicaRecords[]>
+}
+
+export interface BenchTopic {
+  /** The real name in the cluster. */
+  readonly name: string
+  write(options: WriteOptions): Promise<Writes>
+  load(options: LoadOptions): Promise<Load>
+  follow(): Promise<Following>
+  /** Leader's high watermark and log end offset, over the wire. */
+  watermarks(): Promise<Watermarks>
+  /** What a fresh reader gets now, up to the high watermark. */
+  read(): Promise<readonly Found[]>
+}
+
+export interface Cut {
+  /** Milliseconds from the first pause until the heal; the broker session is 9,000. */
+  heal(): Promise<{readonly cutMs: number}>
+}
+
+/** The world of one trial. Everything bounded, everything cured at the end, whatever happens. */
+export interface Bench {
+  readonly signal: AbortSignal
+  /** Seeded with the run's seed and the trial's number. */
+  readonly random: () => number
+  /** Leads every topic of the apparatus when the trial begins. */
+  readonly leader: BenchBroker
+  readonly followers: readonly BenchBroker[]
+  topic(name: string): BenchTopic
+  /** The same to every topic of the apparatus, one after another. Keyed by the apparatus' names. */
+  writeEach(options: WriteOptions): Promise<Readonly<Record<string, Writes>>>
+  /** Pauses all followers, proves it, and waits until their waiting fetches at the leader have expired (600 ms). */
+  cutOffFollowers(): Promise<Cut>
+  /** Log end offsets of the followers over the wire (ListOffsets, replica id −2), each topic. They must run. */
+  followerEnds(): Promise<readonly ReplicaEnd[]>
+  untilReplicasAreEqual(): Promise<void>
+  /** Waits until every topic has a living leader, as a living broker says; the ids by the apparatus' names. */
+  untilLed(): Promise<Readonly<Record<string, number>>>
+  /** Waits until the ISR of every topic has this size. */
+  untilInSyncReplicas(size: number): Promise<void>
+  /** Waits until these brokers are registered and unfenced again. */
+  untilUnfenced(nodeIds: readonly number[]): Promise<void>
+  /** Waits until no topic of the apparatus has a leader. */
+  untilOffline(): Promise<void>
+  /** ElectLeaders of type unclean on every topic of the apparatus; error codes by the apparatus' names. */
+  electUnclean(): Promise<Readonly<Record<string, number>>>
+  /** Resumes and starts what is paused or down, waits until the ISR of all topics is full and replicas are equal. */
+  restore(): Promise<void>
+  /** A fresh reader, from the beginning to the end offset taken beforehand. By the apparatus' names. */
+  readAll(): Promise<Readonly<Record<string, readonly Found[]>>>
+  /** The segment files of every replica of every topic. `topic` is the real name. */
+  replicaRecords(): Promise<readonly ReplicaRecords[]>
+  /** What the controller's own log says of the apparatus' topics and of the brokers, since the trial began. */
+  timeline(): Promise<readonly TimelineEvent[]>
+  faults(): readonly FaultRecord[]
+  /** Milliseconds since the trial began. */
+  now(): number
+  elapsed(ms: number): Promise<void>
+  /** A line for the person who watches. */
+  note(text: string): void
+}
