@@ -1,3 +1,7 @@
+import type {Writes} from '../history/operation.js'
+import type {FaultRecord} from './bench.js'
+import type {TimelineEvent} from './timeline.js'
+
 /** Figures are data: an experiment says what, `src/report` draws it as text, SVG or table. Times are ms. */
 export type Figure = TableFigure | LinesFigure | BarsFigure | LanesFigure | BlocksFigure
 
@@ -58,3 +62,49 @@ export interface BlocksFigure {
 }
 
 export type Tone = 'good' | 'bad' | 'warn' | 'neutral' | 'accent'
+
+/** A topic's leader and in-sync replicas over time, from the controller's log; the blow is the band. */
+export function leadership(title: string, timeline: readonly TimelineEvent[], topic: string, blow: FaultRecord | undefined): LanesFigure {
+  const changes = timeline.filter(event => event.kind === 'partition' && event.topic === topic)
+  const endMs = Math.max(...timeline.map(({atMs}) => atMs), blow?.provenMs ?? 0) + 1_000
+  const replicas = [...new Set(changes.flatMap(({inSyncReplicas = []}) => inSyncReplicas))].sort((a, b) => a - b)
+  const lanes = replicas.map(nodeId => ({
+    name: `broker ${nodeId}`,
+    spans: changes.flatMap((change, index) => {
+      if (!change.inSyncReplicas?.includes(nodeId)) return []
+      const leads = change.leader === nodeId
+      const toMs = changes[index + 1]?.atMs ?? endMs
+      const label = leads ? `leader, epoch ${change.leaderEpoch}` : 'in sync'
+      return [{fromMs: change.atMs, toMs, label, tone: leads ? ('accent' as const) : ('good' as const)}]
+    }),
+    marks: timeline
+      .filter(event => event.kind !== 'partition' && event.nodeId === nodeId)
+      .map(event => ({atMs: event.atMs, label: event.kind})),
+  }))
+  return {kind: 'lanes', title, lanes, windows: windowOf(timeline, blow)}
+}
+
+/** From the blow until the victim was unfenced again, or to the end. */
+function windowOf(timeline: readonly TimelineEvent[], blow: FaultRecord | undefined): FaultWindow[] {
+  if (!blow) return []
+  const back = timeline.find(event => event.kind === 'unfenced' && event.nodeId === blow.nodeId && event.atMs > blow.startMs)
+  const toMs = back?.atMs ?? Math.max(...timeline.map(({atMs}) => atMs), blow.provenMs)
+  return [{fromMs: blow.startMs, toMs, label: `${blow.fault} broker ${blow.nodeId}`}]
+}
+
+/** How long each acknowledgement took, at the time when its write began. */
+export function latency(title: string, writes: Writes, blow: FaultRecord | undefined): LinesFigure {
+  const points = writes.ok.map(({startMs, endMs}) => [Math.round(startMs), Number((endMs - startMs).toFixed(1))] as const)
+  return {
+    kind: 'lines',
+    title,
+    x: {label: 'time', unit: 'ms'},
+    y: {label: 'acknowledged after', unit: 'ms'},
+    series: [{name: 'acks=all', points: [...points].sort(([a], [b]) => a - b)}],
+    windows: blow ? [{fromMs: blow.startMs, toMs: blow.provenMs, label: `${blow.fault} broker ${blow.nodeId}`}] : [],
+  }
+}
+
+export function distribution(title: string, bars: BarsFigure['bars']): BarsFigure {
+  return {kind: 'bars', title, y: {label: 'lost', unit: 'records'}, bars}
+}
