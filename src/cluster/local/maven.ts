@@ -1,0 +1,113 @@
+import {mkdir, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {execa} from 'execa'
+import {duration} from '../../util/format.js'
+import {interrupted} from '../../util/until.js'
+
+/** One log4j for all Kafka versions: Kafka's poms name slf4j-api only, and let the release add a binding to it. */
+const log4jVersion = '2.25.3'
+const plugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies'
+
+/** Maven prints a line for each file it fetches; without any for this long it hangs. */
+const silenceMs = 120_000
+const atMostMs = 15 * 60_000
+
+export type MavenOutcome =
+  | {readonly outcome: 'copied'}
+  /** The repositories answered, and have no such version. */
+  | {readonly outcome: 'unknown-version'}
+  | {readonly outcome: 'failed'; readonly why: string}
+
+export interface MavenRequest {
+  readonly version: string
+  /** An empty folder for the pom; the jars come into its `libs`. */
+  readonly folder: string
+  readonly signal: AbortSignal
+  readonly progress: (phase: string) => void
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** Kafka's server, its tools, and a logger, with all that they need at run time. */
+export function pom(version: string): string {
+  const dependencies = [
+    ['org.apache.kafka', 'kafka_2.13', version],
+    ['org.apache.kafka', 'kafka-tools', version],
+    ['org.apache.logging.log4j', 'log4j-api', log4jVersion],
+    ['org.apache.logging.log4j', 'log4j-core', log4jVersion],
+    ['org.apache.logging.log4j', 'log4j-slf4j-impl', log4jVersion],
+  ].map(
+    ([group, artifact, of]) =>
+      `    <dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${of}</version></dependency>`,
+  )
+  return `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>kx</groupId><artifactId>kafka-libs</artifactId><version>1</version><packaging>pom</packaging>
+  <dependencies>
+${dependencies.join('\n')}
+  </dependencies>
+</project>
+`
+}
+
+/** Lets `mvn` of the PATH copy the jars of a Kafka version into `folder/libs`, with the user's own Maven settings. */
+export async function copyWithMaven({version, folder, signal, progress, env}: MavenRequest): Promise<MavenOutcome> {
+  const file = join(folder, 'pom.xml')
+  await mkdir(folder, {recursive: true})
+  await writeFile(file, pom(version))
+  const silence = new AbortController()
+  const hung = () => silence.abort()
+  let timer = setTimeout(hung, silenceMs)
+  let fetched = 0
+  try {
+    const run = execa(
+      'mvn',
+      ['-B', '-f', file, plugin, `-DoutputDirectory=${join(folder, 'libs')}`, '-DincludeScope=runtime'],
+      {
+        cwd: folder,
+        env,
+        extendEnv: false,
+        stdin: 'ignore',
+        all: true,
+        reject: false,
+        timeout: atMostMs,
+        cancelSignal: AbortSignal.any([signal, silence.signal]),
+      },
+    )
+    run.all.on('data', (chunk: Buffer) => {
+      clearTimeout(timer)
+      timer = setTimeout(hung, silenceMs)
+      const before = fetched
+      fetched += chunk.toString().match(/^(\[INFO\] )?Downloaded from .*\.jar/gm)?.length ?? 0
+      if (Math.floor(fetched / 25) > Math.floor(before / 25)) progress(`Maven has fetched ${fetched} jars`)
+    })
+    const {exitCode, all, timedOut, code} = await run
+    if (signal.aborted) throw interrupted(`Maven to fetch Kafka ${version}`)
+    if (silence.signal.aborted)
+      return {outcome: 'failed', why: `Maven said nothing for ${duration(silenceMs)} and was stopped`}
+    if (timedOut) return {outcome: 'failed', why: `Maven did not end within ${duration(atMostMs)} and was stopped`}
+    if (code === 'ENOENT') return {outcome: 'failed', why: 'there is no mvn on the PATH'}
+    return exitCode === 0 ? {outcome: 'copied'} : failureIn(all ?? '', version)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** What Maven's output says about a failure: an unknown version is something else than a network that is down. */
+export function failureIn(output: string, version: string): Exclude<MavenOutcome, {outcome: 'copied'}> {
+  const escaped = version.replaceAll('.', '\\.')
+  const missing = new RegExp(`(Could not find artifact|org\\.apache\\.kafka:\\S*:${escaped} was not found in).*`, 's')
+  const transfer = /Could not transfer|Unknown host|Connection refused|offline mode/.test(output)
+  if (missing.test(output) && output.includes(`:${version}`) && !transfer) return {outcome: 'unknown-version'}
+  const lines = output.split('\n').map(line => line.replace(/^\[(ERROR|FATAL)\]\s*/, '').trim())
+  const errors = output.split('\n').filter(line => /^\[(ERROR|FATAL)\] \S/.test(line))
+  const told =
+    errors[0]?.replace(/^\[(ERROR|FATAL)\]\s*/, '') ?? lines.filter(line => line !== '').at(-1) ?? 'it said nothing'
+  return {outcome: 'failed', why: `Maven failed: ${shortened(told.trim())}`}
+}
+
+/** Maven says everything in one line, the address of its wiki included. */
+function shortened(line: string): string {
+  const plain = line.replace(/\s*-> \[Help \d+\]$/, '').replace(/\.$/, '')
+  const cause = plain.split(': ').slice(-2).join(': ')
+  return plain.length <= 240 ? plain : `…${cause.slice(-240)}`
+}
