@@ -1,8 +1,13 @@
-import {access, constants, mkdir, mkdtemp, readdir, rename, rm} from 'node:fs/promises'
-import {delimiter, join} from 'node:path'
+import {access, constants, mkdir, mkdtemp, readdir, rename, rm, stat} from 'node:fs/promises'
+import {delimiter, dirname, join} from 'node:path'
 import {knownVersions} from '../../kafka/versions.js'
-import {KxError, systemCode} from '../../util/errors.js'
+import {KxError, messageOf, systemCode} from '../../util/errors.js'
+import {until} from '../../util/until.js'
 import {kafkaCacheFolder} from '../cache.js'
+import {diskError} from '../disk.js'
+import {type Lock, tryLock} from '../lock.js'
+import {archiveUrl, unpackArchive} from './archive.js'
+import {contentsOf, isComplete, seal} from './libs.js'
 import {copyWithMaven} from './maven.js'
 
 export interface JarsRequest {
@@ -12,6 +17,9 @@ export interface JarsRequest {
   readonly signal: AbortSignal
   readonly progress: (phase: string) => void
   readonly env?: NodeJS.ProcessEnv
+  /** For the archive: how long a transfer may bring nothing, and the pause before another try. */
+  readonly stallMs?: number
+  readonly pauseMs?: number
 }
 
 export interface KafkaLibs {
@@ -21,99 +29,226 @@ export interface KafkaLibs {
   readonly origin: string
 }
 
+type Asked = Pick<JarsRequest, 'version' | 'kafkaHome' | 'env'>
+
+/** Fetching takes seconds; but another process may fetch the same over a slow line. */
+const atMostMs = 60 * 60_000
+
 /**
- * The jars of a Kafka version, from the first place that has them: `kafkaHome` or `$KX_KAFKA_HOME`, kx's cache, Maven.
- * @throws KxError KX_KAFKA_HOME, KX_KAFKA_VERSION (usage); KX_KAFKA_JARS (environment)
+ * The jars of a Kafka version, from the first place that has them: `kafkaHome` or `$KX_KAFKA_HOME`, kx's cache
+ * (`<cache>/kafka/<version>/libs`), Maven, Apache's release archive. What is fetched stays in the cache; it appears
+ * there whole or not at all, and processes that need the same wait for one another.
+ * @throws KxError KX_KAFKA_HOME, KX_KAFKA_VERSION, KX_KAFKA_MIRROR (usage); KX_KAFKA_JARS, KX_KAFKA_CHECKSUM,
+ *   KX_DISK_FULL, KX_NOT_WRITABLE (environment); KX_INTERRUPTED
  */
-export async function kafkaLibs({
+export async function kafkaLibs(request: JarsRequest): Promise<KafkaLibs> {
+  const {version, signal, progress, env = process.env} = request
+  mustBeVersion(version)
+  const home = await homeFor(request)
+  if (home) return {libs: join(home, 'libs'), origin: home}
+  const folder = kafkaCacheFolder(version, env)
+  const cached = await fromCache(folder, version)
+  if (cached) return cached
+  try {
+    await mkdir(folder, {recursive: true})
+    using _lock = await locked(folder, request)
+    return (await fromCache(folder, version)) ?? (await fetched({...request, env}, folder))
+  } catch (error) {
+    throw diskError(error, folder, elsewhere)
+  }
+}
+
+/** Says in one sentence why the jars can't be had, without fetching any. That a network is down shows only later. */
+export async function jarsObstacle(asked: Asked): Promise<string | undefined> {
+  const {version, env = process.env} = asked
+  try {
+    mustBeVersion(version)
+    if (await homeFor(asked)) return undefined
+    const folder = kafkaCacheFolder(version, env)
+    if (await fromCache(folder, version)) return undefined
+    const writable = await nearestFolder(folder)
+    await access(writable, constants.W_OK | constants.X_OK).catch(error => {
+      throw diskError(error, writable, elsewhere)
+    })
+    if (!(await hasMaven(env))) archiveUrl(version, env)
+    return undefined
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+/** The Kafka version of an unpacked distribution, read from the name of its clients' jar; `undefined` if it is none. */
+export async function versionOfHome(home: string): Promise<string | undefined> {
+  const jars = await readdir(join(home, 'libs')).catch(() => [] as string[])
+  const version = /^kafka-clients-(\d+\.\d+\.\d+(?:-(?!test|sources|javadoc)[A-Za-z0-9.]+)?)\.jar$/
+  return jars.map(name => version.exec(name)?.[1]).find(found => found !== undefined)
+}
+
+/** Is there a `mvn` on the PATH? */
+export async function hasMaven(env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
+  const folders = (env.PATH ?? '').split(delimiter).filter(folder => folder !== '')
+  const found = await Promise.all(
+    folders.map(folder =>
+      access(join(folder, 'mvn'), constants.X_OK).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  return found.includes(true)
+}
+
+const elsewhere =
+  "Name another folder for kx's cache in XDG_CACHE_HOME, or an unpacked Kafka distribution with --kafka-home DIR."
+
+/**
+ * The distribution to use, if one was named. A flag that names the wrong one is an error; the variable may stand there
+ * for other versions, and then does not apply.
+ */
+async function homeFor({
   version,
   kafkaHome,
-  signal,
-  progress,
   env = process.env,
-}: JarsRequest): Promise<KafkaLibs> {
+  progress,
+}: Asked & {progress?: (phase: string) => void}): Promise<string | undefined> {
   const home = kafkaHome ?? env.KX_KAFKA_HOME
-  if (home) return {libs: await libsOfHome(home, version), origin: home}
-  const folder = kafkaCacheFolder(version, env)
+  if (!home) return undefined
+  const found = await versionOfHome(home)
+  const from = kafkaHome === undefined ? 'KX_KAFKA_HOME' : '--kafka-home'
+  if (found === undefined) {
+    throw new KxError(
+      'usage',
+      'KX_KAFKA_HOME',
+      `${from} is ${home}, which is no unpacked Kafka distribution: it has no libs/kafka-clients-<version>.jar.`,
+      {
+        suggestions: ['Give the folder that holds bin/ and libs/, or leave it out: kx then fetches the jars.'],
+      },
+    )
+  }
+  if (found === version) return home
+  if (kafkaHome === undefined) {
+    progress?.(`KX_KAFKA_HOME holds Kafka ${found}, not ${version}: not used`)
+    return undefined
+  }
+  throw new KxError(
+    'usage',
+    'KX_KAFKA_HOME',
+    `--kafka-home is ${home}, which holds Kafka ${found}, but Kafka ${version} was asked for.`,
+    {
+      suggestions: [`Add --kafka-version ${found}, or leave out --kafka-home.`],
+    },
+  )
+}
+
+async function fromCache(folder: string, version: string): Promise<KafkaLibs | undefined> {
   const libs = join(folder, 'libs')
-  if (await isComplete(libs, version)) return {libs, origin: 'cache'}
-  await mkdir(folder, {recursive: true})
+  if (!(await isComplete(libs, version))) return undefined
+  const origin = (await contentsOf(libs))?.origin
+  return {libs, origin: origin ? `kx's cache (${origin})` : "kx's cache"}
+}
+
+/** Waits while another kx fetches the same version. A holder that has died does not count. */
+async function locked(folder: string, {version, signal, progress}: JarsRequest): Promise<Lock> {
+  let holder = ''
+  return until(
+    `another kx to fetch Kafka ${version}`,
+    async () => {
+      const lock = await tryLock(join(folder, 'fetching.lock'), `fetching Kafka ${version}`)
+      if (!('heldBy' in lock)) return lock
+      const seen = `pid ${lock.heldBy.pid} is fetching Kafka ${version} since ${lock.heldBy.since}`
+      if (seen !== holder) progress(`waiting: ${seen}`)
+      holder = seen
+      return undefined
+    },
+    {timeoutMs: atMostMs, everyMs: 200, signal, missing: () => `${holder}.`},
+  )
+}
+
+type Fetching = JarsRequest & {readonly env: NodeJS.ProcessEnv}
+
+/** Under the lock: Maven, else the archive, into a new folder beside `libs` that then becomes `libs`. */
+async function fetched(request: Fetching, folder: string): Promise<KafkaLibs> {
+  for (const name of await readdir(folder)) {
+    if (/^\.(new|old)-/.test(name)) await rm(join(folder, name), {recursive: true, force: true})
+  }
   const staging = await mkdtemp(join(folder, '.new-'))
   try {
-    progress(`fetching Kafka ${version} with Maven, about 54 MB`)
-    const maven = await copyWithMaven({version, folder: staging, signal, progress, env})
-    if (maven.outcome === 'unknown-version') throw unknownVersion(version)
-    if (maven.outcome === 'failed') {
-      throw new KxError('environment', 'KX_KAFKA_JARS', `The jars of Kafka ${version} can't be had: ${maven.why}.`)
-    }
-    await publish(join(staging, 'libs'), libs)
-    return {libs, origin: 'Maven'}
+    const origin = await fill(request, folder, staging)
+    await seal(join(staging, 'libs'), request.version, origin)
+    await publish(join(staging, 'libs'), join(folder, 'libs'))
+    return {libs: join(folder, 'libs'), origin}
   } finally {
     await rm(staging, {recursive: true, force: true})
   }
 }
 
-/** Says in one sentence why no jars can be had, without fetching any. */
-export async function jarsObstacle({
-  version,
-  kafkaHome,
-  env = process.env,
-}: Pick<JarsRequest, 'version' | 'kafkaHome' | 'env'>): Promise<string | undefined> {
-  const home = kafkaHome ?? env.KX_KAFKA_HOME
-  if (home) {
-    return libsOfHome(home, version).then(
-      () => undefined,
-      (error: unknown) => (error as Error).message,
-    )
-  }
-  if (await isComplete(join(kafkaCacheFolder(version, env), 'libs'), version)) return undefined
-  const found = await Promise.all((env.PATH ?? '').split(delimiter).map(folder => isExecutable(join(folder, 'mvn'))))
-  return found.includes(true) ? undefined : `there is no Maven to fetch the jars of Kafka ${version} with`
-}
-
-async function libsOfHome(home: string, version: string): Promise<string> {
-  const libs = join(home, 'libs')
-  const jars = await readdir(libs).catch(() => [] as string[])
-  const clients = jars.map(name => /^kafka-clients-(\d.*)\.jar$/.exec(name)?.[1]).find(found => found !== undefined)
-  if (clients === undefined)
-    throw new KxError(
-      'usage',
-      'KX_KAFKA_HOME',
-      `${home} is no unpacked Kafka distribution: it has no libs/kafka-clients-*.jar.`,
-    )
-  if (clients !== version)
-    throw new KxError('usage', 'KX_KAFKA_HOME', `${home} holds Kafka ${clients}, but ${version} was asked for.`)
-  return libs
-}
-
-async function isComplete(libs: string, version: string): Promise<boolean> {
-  const jars = new Set(await readdir(libs).catch(() => [] as string[]))
-  return [`kafka_2.13-${version}.jar`, `kafka-clients-${version}.jar`, `kafka-tools-${version}.jar`].every(name =>
-    jars.has(name),
+async function fill(request: Fetching, folder: string, staging: string): Promise<string> {
+  const {version, signal, progress, env} = request
+  const obstacles: string[] = []
+  let unknownToMaven = false
+  if (await hasMaven(env)) {
+    progress(`fetching Kafka ${version} with Maven, about 54 MB`)
+    const maven = await copyWithMaven({version, folder: staging, signal, progress, env})
+    if (maven.outcome === 'copied') return 'Maven'
+    unknownToMaven = maven.outcome === 'unknown-version'
+    obstacles.push(maven.outcome === 'failed' ? maven.why : "Maven's repositories do not have it")
+    progress(`${obstacles[0]}; trying the release archive`)
+    await rm(join(staging, 'libs'), {recursive: true, force: true})
+  } else obstacles.push('there is no mvn on the PATH')
+  progress(`fetching ${archiveUrl(version, env).href}`)
+  const archive = await unpackArchive({...request, folder, libs: join(staging, 'libs')})
+  if (archive.outcome === 'unpacked') return `archive of ${archiveUrl(version, env).host}`
+  obstacles.push(archive.why)
+  if (unknownToMaven || archive.outcome === 'unknown-version') throw unknownVersion(version, obstacles)
+  throw new KxError(
+    'environment',
+    'KX_KAFKA_JARS',
+    `The jars of Kafka ${version} can't be had: ${obstacles.join(', and ')}.`,
+    {
+      suggestions: [
+        (await hasMaven(env))
+          ? 'See that Maven reaches its repositories (mirror and proxy stand in ~/.m2/settings.xml).'
+          : 'Install Maven, e.g.: apt-get install maven; brew install maven',
+        'Behind a proxy: set HTTPS_PROXY; with a mirror of the archive: set KX_KAFKA_MIRROR.',
+        `Or fetch and unpack kafka_2.13-${version}.tgz by other means, and give its folder with --kafka-home DIR.`,
+      ],
+    },
   )
 }
 
-/** Another kx may have been faster: then its jars, which are the same, stay. */
+/** A folder that is there but not complete (files were deleted) goes aside first; a JVM that reads it keeps its open files. */
 async function publish(from: string, to: string): Promise<void> {
-  await rename(from, to).catch(error => {
-    if (!['ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error
+  const aside = join(dirname(to), `.old-${process.pid}-${Date.now()}`)
+  await rename(to, aside).catch(error => {
+    if (systemCode(error) !== 'ENOENT') throw error
   })
+  await rename(from, to)
+  await rm(aside, {recursive: true, force: true})
 }
 
-function unknownVersion(version: string): KxError {
+/** A version becomes part of paths and URLs. */
+function mustBeVersion(version: string): void {
+  if (!/^\d+\.\d+\.\d+(-[A-Za-z0-9.]+)?$/.test(version)) throw unknownVersion(version, ['a version looks like 4.4.0'])
+}
+
+function unknownVersion(version: string, because: readonly string[]): KxError {
   return new KxError(
     'usage',
     'KX_KAFKA_VERSION',
-    `There is no Kafka ${version}: Maven's repositories do not have it.`,
+    `There is no Kafka ${version} that kx could start: ${because.join(', and ')}.`,
     {
       suggestions: [`Take one of ${knownVersions.join(', ')}.`],
     },
   )
 }
 
-async function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  )
+/** The folder itself or the nearest one above it that exists: there it would be made. */
+async function nearestFolder(folder: string): Promise<string> {
+  for (let at = folder; ; at = dirname(at)) {
+    const there = await stat(at).then(
+      found => found.isDirectory(),
+      () => false,
+    )
+    if (there || at === dirname(at)) return at
+  }
 }

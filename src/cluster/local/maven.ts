@@ -57,7 +57,7 @@ export async function copyWithMaven({version, folder, signal, progress, env}: Ma
   const silence = new AbortController()
   const hung = () => silence.abort()
   let timer = setTimeout(hung, silenceMs)
-  let fetched = 0
+  const told = new FetchedSize(progress)
   try {
     const run = execa(
       'mvn',
@@ -76,9 +76,7 @@ export async function copyWithMaven({version, folder, signal, progress, env}: Ma
     run.all.on('data', (chunk: Buffer) => {
       clearTimeout(timer)
       timer = setTimeout(hung, silenceMs)
-      const before = fetched
-      fetched += chunk.toString().match(/^(\[INFO\] )?Downloaded from .*\.jar/gm)?.length ?? 0
-      if (Math.floor(fetched / 25) > Math.floor(before / 25)) progress(`Maven has fetched ${fetched} jars`)
+      told.read(chunk.toString())
     })
     const {exitCode, all, timedOut, code} = await run
     if (signal.aborted) throw interrupted(`Maven to fetch Kafka ${version}`)
@@ -110,4 +108,25 @@ function shortened(line: string): string {
   const plain = line.replace(/\s*-> \[Help \d+\]$/, '').replace(/\.$/, '')
   const cause = plain.split(': ').slice(-2).join(': ')
   return plain.length <= 240 ? plain : `…${cause.slice(-240)}`
+}
+
+/** Adds up the sizes in `Downloaded from central: https://… (1.2 MB at 3.4 MB/s)`, and tells each 10 MB. */
+export class FetchedSize {
+  #megabytes = 0
+  #rest = ''
+
+  constructor(readonly tell: (phase: string) => void) {}
+
+  read(text: string): void {
+    const lines = `${this.#rest}${text}`.split('\n')
+    this.#rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const [, size, unit] = /Downloaded from \S+ \S+\.jar \(([\d.]+) (B|kB|MB) /.exec(line) ?? []
+      if (size === undefined) continue
+      const before = this.#megabytes
+      this.#megabytes += Number(size) / {B: 1e6, kB: 1e3, MB: 1}[unit as 'B' | 'kB' | 'MB']
+      if (Math.floor(this.#megabytes / 10) > Math.floor(before / 10))
+        this.tell(`Maven has fetched ${Math.floor(this.#megabytes)} MB`)
+    }
+  }
 }

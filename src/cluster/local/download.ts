@@ -1,0 +1,248 @@
+import {createHash} from 'node:crypto'
+import {createReadStream} from 'node:fs'
+import {type FileHandle, open, readFile, rename, rm, stat, writeFile} from 'node:fs/promises'
+import type {IncomingHttpHeaders, IncomingMessage} from 'node:http'
+import {pipeline} from 'node:stream/promises'
+import {systemCode} from '../../util/errors.js'
+import {bytes, duration} from '../../util/format.js'
+import {interrupted, pause} from '../../util/until.js'
+import {connectionError, get, TransferError} from './http.js'
+import {proxyFor} from './proxy.js'
+
+export interface Download {
+  readonly url: URL
+  /** Until it is whole it lies beside this, as `<to>.part`, and a later call goes on from there. */
+  readonly to: string
+  readonly signal: AbortSignal
+  readonly env: NodeJS.ProcessEnv
+  readonly progress: (phase: string) => void
+  /** A transfer that brings nothing for this long is given up; 30 s if not said. */
+  readonly stallMs?: number
+  /** Pause before another try; doubled when a try brought nothing. 500 ms if not said. */
+  readonly pauseMs?: number
+}
+
+/** In all, and in a row without a new byte. */
+const tries = {all: 20, inVain: 3}
+
+/**
+ * Fetches a file, goes on after a cut (Range with If-Range), and gives up after a bounded number of tries. What has
+ * come so far stays in `<to>.part` for a later call. Nothing is verified here but the length that the server tells.
+ * @returns true if the part of an earlier call is in the file
+ * @throws TransferError; KxError KX_INTERRUPTED; system errors of the disk
+ */
+export async function download(request: Download): Promise<boolean> {
+  const {url, to, signal, pauseMs = 500} = request
+  const part = `${to}.part`
+  let ofEarlierCall = (await sizeOf(part)) > 0
+  let inVain = 0
+  for (let attempt = 1; ; attempt++) {
+    const had = await sizeOf(part)
+    try {
+      const startedOver = () => {
+        ofEarlierCall = false
+      }
+      await transfer(request, part, startedOver)
+      await rename(part, to)
+      await rm(`${part}.json`, {force: true})
+      return ofEarlierCall
+    } catch (error) {
+      if (signal.aborted) throw interrupted(`the download of ${nameIn(url)}`)
+      const has = await sizeOf(part)
+      inVain = has > had ? 0 : inVain + 1
+      if (!(error instanceof TransferError) || error.kind !== 'broken') throw error
+      if (inVain >= tries.inVain || attempt >= tries.all) throw givenUp(error, attempt, has)
+      request.progress(`${error.message}; going on at ${bytes(has)}`)
+      // An interrupted pause needs no care: the next transfer fails at once then.
+      await pause(pauseMs * 2 ** inVain, signal).catch(() => undefined)
+    }
+  }
+}
+
+/** Reads a small text, such as a checksum file. The same errors as {@link download}. */
+export async function downloadText(
+  {url, signal, env, stallMs = 30_000}: Pick<Download, 'url' | 'signal' | 'env' | 'stallMs'>,
+  atMost = 65_536,
+): Promise<string> {
+  const watch = new StallWatch(stallMs, signal)
+  try {
+    const body = await get(url, [200], {signal: watch.signal, env})
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      watch.touch()
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > atMost)
+        throw new TransferError('refused', `${url.href} is no checksum file: it is longer than ${bytes(atMost)}`)
+    }
+    return Buffer.concat(chunks).toString('utf8')
+  } catch (error) {
+    if (signal.aborted) throw interrupted(`the download of ${nameIn(url)}`)
+    throw watch.explain(error, url, env)
+  } finally {
+    watch.end()
+  }
+}
+
+/** The SHA-512 of a file in lower-case hex. */
+export async function sha512Of(path: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha512')
+  await pipeline(createReadStream(path), hash, {signal})
+  return hash.digest('hex')
+}
+
+/** One connection's worth. */
+async function transfer(
+  {url, signal, env, progress, stallMs = 30_000}: Download,
+  part: string,
+  startedOver: () => void,
+): Promise<void> {
+  const watch = new StallWatch(stallMs, signal)
+  const file = await open(part, 'a')
+  try {
+    const validator = await validatorOf(part, url)
+    const have = validator === undefined ? 0 : (await file.stat()).size
+    const headers = have > 0 ? {range: `bytes=${have}-`, ...(validator ? {'if-range': validator} : {})} : {}
+    const answer = await get(url, [200, 206, 416], {headers, signal: watch.signal, env})
+    // Whole already: an earlier call ended between the last byte and the rename.
+    if (answer.statusCode === 416 && answer.headers['content-range'] === `bytes */${have}`) return void answer.destroy()
+    const from = startOf(answer, have)
+    if (from !== have || have === 0) {
+      startedOver()
+      await file.truncate(0)
+    }
+    if (from === undefined) {
+      answer.destroy()
+      throw new TransferError('broken', `${url.host} can't go on at byte ${have}`)
+    }
+    if (from === 0)
+      await writeFile(`${part}.json`, JSON.stringify({url: url.href, validator: validatorIn(answer.headers)}))
+    const total = totalOf(answer.headers, from)
+    const got = await store(answer, file, {from, total, watch, progress, name: nameIn(url)})
+    if (total !== undefined && got !== total)
+      throw new TransferError('broken', `the connection to ${url.host} ended at ${bytes(got)} of ${bytes(total)}`)
+    await file.sync()
+  } catch (error) {
+    throw watch.explain(error, url, env)
+  } finally {
+    watch.end()
+    await file.close()
+  }
+}
+
+interface Storing {
+  readonly from: number
+  readonly total: number | undefined
+  readonly watch: StallWatch
+  readonly progress: (phase: string) => void
+  readonly name: string
+}
+
+/** Appends the body; tells each tenth, or each 16 MiB where the size is not known. Returns the size of the file then. */
+async function store(
+  body: IncomingMessage,
+  file: FileHandle,
+  {from, total, watch, progress, name}: Storing,
+): Promise<number> {
+  const step = total === undefined ? 16 * 1_048_576 : total / 10
+  let size = from
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    watch.touch()
+    await file.appendFile(chunk)
+    const before = size
+    size += chunk.length
+    if (Math.floor(size / step) > Math.floor(before / step))
+      progress(`${name}: ${bytes(size)}${total === undefined ? '' : ` of ${bytes(total)}`}`)
+  }
+  return size
+}
+
+/** At which byte the answer's body begins; `undefined` if what we have can't be used. */
+function startOf(answer: IncomingMessage, have: number): number | undefined {
+  if (answer.statusCode === 200) return 0
+  if (answer.statusCode === 416) return undefined
+  const from = Number(/^bytes (\d+)-/.exec(answer.headers['content-range'] ?? '')?.[1] ?? Number.NaN)
+  return from === have ? have : undefined
+}
+
+function totalOf(headers: IncomingHttpHeaders, from: number): number | undefined {
+  const inRange = /\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1]
+  if (inRange !== undefined) return Number(inRange)
+  const length = headers['content-length']
+  return length === undefined ? undefined : from + Number(length)
+}
+
+/** What If-Range may carry: a strong entity tag, else the date (RFC 9110, 13.1.5). Empty if the server gives neither. */
+function validatorIn(headers: IncomingHttpHeaders): string {
+  const {etag, 'last-modified': modified = ''} = headers
+  return etag?.startsWith('"') ? etag : modified
+}
+
+/** The validator of the part that lies there; `undefined` if it is of another URL or nobody knows: then start over. */
+async function validatorOf(part: string, url: URL): Promise<string | undefined> {
+  try {
+    const note = JSON.parse(await readFile(`${part}.json`, 'utf8')) as {url?: unknown; validator?: unknown}
+    return note.url === url.href && typeof note.validator === 'string' ? note.validator : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function nameIn(url: URL): string {
+  return url.pathname.split('/').at(-1) ?? ''
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({size}) => size,
+    () => 0,
+  )
+}
+
+function givenUp(error: TransferError, attempts: number, has: number): TransferError {
+  const kept = has === 0 ? '' : `; ${bytes(has)} are kept, and the next try goes on there`
+  return new TransferError('broken', `${error.message}, at the last of ${attempts} tries${kept}`, error)
+}
+
+/** Ends a transfer that brings nothing any more: fires its signal when it was not touched for a while. */
+class StallWatch {
+  readonly #stall = new AbortController()
+  readonly signal: AbortSignal
+  #timer: NodeJS.Timeout
+
+  constructor(
+    readonly stallMs: number,
+    outer: AbortSignal,
+  ) {
+    this.signal = AbortSignal.any([outer, this.#stall.signal])
+    this.#timer = this.#start()
+  }
+
+  touch(): void {
+    clearTimeout(this.#timer)
+    this.#timer = this.#start()
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+  }
+
+  /** The error to throw: a stall as such, a cut as such, and what comes from the disk as it is. */
+  explain(error: unknown, url: URL, env: NodeJS.ProcessEnv): unknown {
+    if (error instanceof TransferError) return error
+    if (this.#stall.signal.aborted)
+      return new TransferError('broken', `${url.host} sent nothing for ${duration(this.stallMs)}`, error)
+    return isOfDisk(error) ? error : connectionError(error, url, proxyFor(url, env))
+  }
+
+  #start(): NodeJS.Timeout {
+    return setTimeout(() => this.#stall.abort(), this.stallMs)
+  }
+}
+
+/** A socket has no path, and can't be full. */
+function isOfDisk(error: unknown): boolean {
+  const full = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS', 'EMFILE', 'ENFILE']
+  return (error as {path?: unknown}).path !== undefined || full.includes(systemCode(error) ?? '')
+}
