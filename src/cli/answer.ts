@@ -1,0 +1,74 @@
+import {paint, wrap, type Screen} from './terminal.js'
+import type {Failure} from './failure.js'
+
+export const formats = ['text', 'wide', 'json', 'yaml'] as const
+export type Format = (typeof formats)[number]
+
+/** How text is to be laid out. */
+export interface View {
+  readonly columns: number
+  readonly colour: boolean
+  /** `-o wide`: more columns, nothing left out. */
+  readonly wide: boolean
+}
+
+/** What a command has to say on stdout: one value, as data and for people. */
+export interface Answer {
+  readonly data: unknown
+  text(view: View): string
+  /** Exit code of a command that went well but whose answer is no (1) or unknown (3). */
+  readonly exit?: number
+}
+
+/** The whole of stdout, with its newline. */
+export async function rendered(answer: Answer, format: Format, screen: Screen): Promise<string> {
+  if (format === 'json') return `${JSON.stringify(plain(answer.data), null, 2)}\n`
+  if (format === 'yaml') return yaml(answer.data)
+  const text = answer.text({columns: screen.columns, colour: screen.colour, wide: format === 'wide'})
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`
+}
+
+/** An error as the one value on stdout (json, yaml); `undefined` for people, who read stderr. */
+export async function renderedFailure(failure: Failure, format: Format): Promise<string | undefined> {
+  if (format === 'json') return `${JSON.stringify({error: failure}, null, 2)}\n`
+  if (format === 'yaml') return yaml({error: failure})
+  return undefined
+}
+
+/** An error for people: one paragraph, its cause, and what to try. */
+export function failureText(failure: Failure, screen: Screen): string {
+  const columns = Math.min(screen.columns, 120)
+  const label = failure.kind === 'interrupted' ? '' : `${paint('Error', 'red', screen.colour)}: `
+  const lines = [`${label}${wrap(failure.message, columns)}`]
+  if (failure.cause !== null && !failure.message.includes(failure.cause)) {
+    lines.push(wrap(`Cause: ${failure.cause}`, columns, '       '))
+  }
+  for (const [index, suggestion] of failure.suggestions.entries()) {
+    lines.push(`${index === 0 ? 'Try:  ' : '      '} ${wrap(suggestion, columns, '       ')}`)
+  }
+  if (failure.stack !== undefined) lines.push('', failure.stack)
+  return `${lines.join('\n')}\n`
+}
+
+/** JSON has no 64-bit integers: offsets, timestamps and producer ids become strings, as in Kafka's own JSON. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? String(inner) : inner)))
+}
+
+async function yaml(value: unknown): Promise<string> {
+  const {stringify} = await import('yaml')
+  return stringify(plain(value), {lineWidth: 0})
+}
+
+/** Columns aligned for people: text to the left, numbers to the right, two spaces between. */
+export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const cells = [head, ...rows.map(row => row.map(String))]
+  const widths = head.map((_, column) => Math.max(...cells.map(row => (row[column] ?? '').length)))
+  const right = head.map((_, column) => rows.length > 0 && rows.every(row => typeof row[column] === 'number'))
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => (right[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+      .join('  ')
+      .trimEnd()
+  return cells.map(row => line(row as readonly string[])).join('\n')
+}

@@ -1,0 +1,62 @@
+import {readFileSync} from 'node:fs'
+import {fileURLToPath} from 'node:url'
+import type {Interfaces} from '@oclif/core'
+import {exitCode} from '../util/errors.js'
+
+export interface MainOptions {
+  /** The package's folder. */
+  readonly root: URL
+  /** The module with the table of commands, if it is not the compiled one. */
+  readonly table?: string
+}
+
+/** How long a finished command may keep the process alive by what it forgot to close. */
+const lingerMs = 2_000
+
+/** `kx …`: runs one command and sets the exit code. Never throws. */
+export async function main(argv: string[], {root, table}: MainOptions): Promise<void> {
+  survivePipes()
+  const pjson = packageOf(root)
+  if (argv.length === 1 && argv[0] === '--version') {
+    process.stdout.write(`kx ${pjson.version} (${process.platform}-${process.arch}, node ${process.version})\n`)
+    return
+  }
+  if (table) (pjson.oclif.commands as {target: string}).target = table
+  const {settings} = await import('@oclif/core/settings')
+  settings.enableAutoTranspile = false
+  const {run} = await import('@oclif/core/run')
+  const options = {root: fileURLToPath(root), pjson}
+  try {
+    await run(argv, options)
+  } catch (error) {
+    await failed(error, argv, options)
+  }
+  setTimeout(() => process.exit(), lingerMs).unref()
+}
+
+type Package = Interfaces.PJSON
+
+function packageOf(root: URL): Package {
+  return JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as Package
+}
+
+/** A reader that goes away (`| head`) is no error. Everything that must be cleaned up still is. */
+function survivePipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') return
+      process.exitCode = exitCode.environment
+      if (stream === process.stdout)
+        process.stderr.write(`Error: the answer can't be written to stdout: ${error.message}\n`)
+    })
+  }
+}
+
+/** What no command could tell itself: a command that does not exist, or a module that can't be loaded. */
+async function failed(error: unknown, argv: readonly string[], options: {root: string; pjson: Package}): Promise<void> {
+  const {askedFormat, tell} = await import('./base-command.js')
+  const {failureOf} = await import('./failure.js')
+  if ((error as {oclif?: {exit?: number}}).oclif?.exit === 0) return
+  const {unknownCommand} = await import('./unknown-command.js')
+  await tell(failureOf((await unknownCommand(error, argv, options)) ?? error), askedFormat(argv, process.env))
+}

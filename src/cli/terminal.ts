@@ -1,0 +1,55 @@
+/** What a stream can show. */
+export interface Screen {
+  readonly columns: number
+  readonly colour: boolean
+  /** A line may be overwritten: a terminal, and nobody asked for plain lines. */
+  readonly live: boolean
+}
+
+export interface ScreenStream {
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+/**
+ * Colour only on a terminal that can show it, unless `NO_COLOR` (any value) is set; `FORCE_COLOR` overrides a missing
+ * terminal. `CI` and `TERM=dumb` mean plain lines. The width is the terminal's, else `COLUMNS`, else 80.
+ */
+export function screen(stream: ScreenStream, environment: NodeJS.ProcessEnv): Screen {
+  const terminal = stream.isTTY === true && environment.TERM !== 'dumb'
+  const forced = (environment.FORCE_COLOR ?? '') !== '' && environment.FORCE_COLOR !== '0'
+  const columns = stream.columns ?? Number(environment.COLUMNS ?? 80)
+  return {
+    columns: Number.isInteger(columns) && columns >= 40 ? Math.min(columns, 200) : 80,
+    colour: (environment.NO_COLOR ?? '') === '' && (terminal || forced),
+    live: terminal && !isCi(environment),
+  }
+}
+
+function isCi({CI}: NodeJS.ProcessEnv): boolean {
+  return CI !== undefined && CI !== '' && CI !== '0' && CI !== 'false'
+}
+
+const codes = {red: 31, green: 32, yellow: 33, bold: 1, dim: 2} as const
+
+export function paint(text: string, tone: keyof typeof codes, colour: boolean): string {
+  return colour ? `\u001b[${codes[tone]}m${text}\u001b[0m` : text
+}
+
+/** Wraps at word boundaries; what is longer than a line is left whole, because it may be a path or a command. */
+export function wrap(text: string, columns: number, indent = ''): string {
+  const lines: string[] = []
+  for (const paragraph of text.split('\n')) {
+    let line = ''
+    for (const word of paragraph.split(' ')) {
+      if (line !== '' && line.length + 1 + word.length > columns - indent.length) {
+        lines.push(line)
+        line = word
+      } else {
+        line = line === '' ? word : `${line} ${word}`
+      }
+    }
+    lines.push(line)
+  }
+  return lines.map((line, index) => (index === 0 ? line : `${indent}${line}`)).join('\n')
+}

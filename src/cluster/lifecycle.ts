@@ -1,0 +1,342 @@
+import {isNewerThanKnown} from '../kafka/versions.js'
+import {KxError, messageOf} from '../util/errors.js'
+import {list as enumerated} from '../util/format.js'
+import type {Cluster, ClusterNode, ClusterState, NodeState, Proof, Role} from './cluster.js'
+import {entries, record} from './journal.js'
+import {isGone} from './owner.js'
+import {readiness, untilReady} from './ready.js'
+import {type Chosen, chooseRuntime, type RuntimeRequest, runtimeNamed} from './runtimes.js'
+import {type ClusterSpec, defaultSpec, differences, type Profile, type RuntimeName} from './spec.js'
+import {checkName, journalPath, listStates, loadState, lockCluster, removeState, updateState} from './state.js'
+
+/** What every call that changes a cluster is given. */
+export interface Conduct {
+  readonly signal: AbortSignal
+  /** One phase a call, for people. */
+  readonly progress: (phase: string) => void
+}
+
+export interface ClusterRequest extends Conduct, Omit<RuntimeRequest, 'spec'> {
+  readonly name: string
+  /** What was asked for; the rest is free, and `defaultSpec` where a cluster must be made. */
+  readonly asked: Partial<ClusterSpec>
+  readonly timeoutMs: number
+  readonly portBase?: number
+}
+
+/** `kx status -o json` (`schemas/status.json`). */
+export interface ClusterStatus {
+  readonly name: string
+  readonly runtime: RuntimeName
+  readonly kafkaVersion: string
+  readonly newerThanKnown: boolean
+  readonly profile: Profile
+  readonly phase: ClusterState['phase']
+  readonly ephemeral: boolean
+  readonly ready: boolean
+  /** What is missing, if it is not ready. */
+  readonly missing?: string
+  readonly bootstrapServers: string
+  readonly nodes: readonly NodeStatus[]
+  readonly controllerId: number | null
+}
+
+export interface NodeStatus {
+  readonly nodeId: number
+  readonly roles: readonly Role[]
+  readonly state: NodeState
+  readonly address: string
+  readonly pid?: number
+  readonly container?: string
+}
+
+export interface UpResult {
+  readonly status: ClusterStatus
+  /** `restarted`: it was down, and runs on its old data now. */
+  readonly outcome: 'started' | 'restarted' | 'running'
+}
+
+/**
+ * Makes sure that a cluster of this name is up and ready.
+ * @throws KxError KX_OTHER_SPEC, KX_CLUSTER_NAME (usage); KX_NO_RUNTIME, KX_CLUSTER_BUSY, KX_TIMEOUT … (environment)
+ */
+export async function up(request: ClusterRequest): Promise<UpResult> {
+  checkName(request.name)
+  const standing = loadState(request.name)
+  if (standing?.phase === 'up' && (await runsWhole(standing))) {
+    refuseOther(standing, request)
+    return {status: await statusOf(standing), outcome: 'running'}
+  }
+  using _lock = await lockCluster(request.name, 'kx up')
+  const state = loadState(request.name)
+  if (state && state.phase !== 'starting') {
+    refuseOther(state, request)
+    await using cluster = await startAgain(state, request)
+    return {status: await statusOf(stateOf(cluster.name)), outcome: 'restarted'}
+  }
+  if (state) await takeAway(state, request)
+  const chosen = await chooseRuntime(request.runtime, {...request, spec: {...defaultSpec, ...request.asked}})
+  await using cluster = await startReady(chosen, request, false)
+  return {status: await statusOf(stateOf(cluster.name)), outcome: 'started'}
+}
+
+/** A cluster for one run, ready. The caller removes it: `cluster.down({wipe: true})`. On any failure nothing is left. */
+export async function startEphemeral(request: ClusterRequest): Promise<Cluster> {
+  checkName(request.name)
+  const chosen = await chooseRuntime(request.runtime, {...request, spec: {...defaultSpec, ...request.asked}})
+  return startReady(chosen, request, true)
+}
+
+/** A handle on a cluster that exists. @throws KxError KX_NO_CLUSTER (usage) */
+export async function attach(name: string): Promise<Cluster> {
+  const state = stateOf(name)
+  return (await runtimeNamed(state.runtime)).attach(state)
+}
+
+/** Stops a cluster. Its data stay unless `wipe`. @throws KxError KX_NO_CLUSTER (usage), KX_CLUSTER_BUSY (environment) */
+export async function down(
+  name: string,
+  {wipe, progress}: Conduct & {readonly wipe: boolean},
+): Promise<{readonly name: string; readonly wiped: boolean; readonly wasRunning: boolean}> {
+  const state = stateOf(name)
+  const lock = await lockCluster(name, 'kx down')
+  try {
+    await using cluster = await attach(name)
+    const states = await Promise.all(cluster.nodes.map(node => node.state()))
+    progress(wipe ? `removing cluster ${name} and its data` : `stopping cluster ${name}`)
+    await cluster.down({wipe})
+    if (wipe) removeState(name)
+    else updateState(name, now => ({...now, phase: 'down'}))
+    return {name, wiped: wipe, wasRunning: state.phase !== 'down' && states.some(isUp)}
+  } finally {
+    lock[Symbol.dispose]()
+  }
+}
+
+/** All clusters of this user. */
+export async function list(): Promise<ClusterStatus[]> {
+  return Promise.all(listStates().states.map(statusOf))
+}
+
+/** @throws KxError KX_NO_CLUSTER (usage) */
+export async function status(name: string): Promise<ClusterStatus> {
+  return statusOf(stateOf(name))
+}
+
+export interface Cleaned {
+  readonly name: string
+  readonly why: string
+}
+
+/** Removes clusters that were made for one run, or never came up, and whose kx process is gone for certain. */
+export async function clean(conduct: Conduct): Promise<{readonly removed: Cleaned[]; readonly kept: Cleaned[]}> {
+  const removed: Cleaned[] = []
+  const kept: Cleaned[] = []
+  const {states, unreadable} = listStates()
+  for (const state of states) {
+    if (!state.ephemeral && state.phase !== 'starting') continue
+    const what = state.ephemeral ? 'it was made for one run' : 'it never came up'
+    if (!(await isGone(state.owner))) {
+      kept.push({
+        name: state.name,
+        why: `${what}, and its kx (pid ${state.owner.pid} on ${state.owner.host}) may still run`,
+      })
+      continue
+    }
+    await takeAway(state, conduct)
+    removed.push({name: state.name, why: `${what}, and its kx (pid ${state.owner.pid}) is gone`})
+  }
+  for (const error of unreadable) kept.push({name: 'a cluster', why: error.message})
+  return {removed, kept}
+}
+
+export interface Cure {
+  readonly nodeId: number
+  readonly cure: 'resume' | 'start'
+  readonly was: NodeState
+  /** What the journal says of it, e.g. `pause at 2026-11-29T19:44:02Z`. */
+  readonly because?: string
+}
+
+export interface Healed {
+  readonly name: string
+  readonly cures: readonly Cure[]
+}
+
+/** Resumes what is paused and starts what is down, in every cluster that is meant to be up (or in one), and waits until it is ready. */
+export async function heal(
+  name: string | undefined,
+  conduct: Conduct & {readonly timeoutMs: number},
+): Promise<Healed[]> {
+  const states = name === undefined ? listStates().states.filter(state => state.phase === 'up') : [stateOf(name)]
+  const healed: Healed[] = []
+  for (const state of states) {
+    using _lock = await lockCluster(state.name, 'kx heal')
+    await using cluster = await attach(state.name)
+    const cures = await cure(cluster, conduct)
+    if (cures.length > 0) await untilReady(cluster, conduct)
+    healed.push({name: state.name, cures})
+  }
+  return healed
+}
+
+async function cure(cluster: Cluster, {progress}: Conduct): Promise<Cure[]> {
+  const journal = entries(journalPath(cluster.name))
+  const reasonOf = (nodeId: number) => {
+    const last = journal.findLast(entry => (entry.state === 'proven' ? entry.proof.nodeId : entry.nodeId) === nodeId)
+    return last && `${last.state === 'proven' ? last.proof.fault : last.fault} at ${last.at}`
+  }
+  const cures: Cure[] = []
+  for (const node of cluster.nodes) {
+    const was = await node.state()
+    if (was === 'running') continue
+    progress(`${was === 'paused' ? 'resuming' : 'starting'} node ${node.nodeId}`)
+    const proof = was === 'paused' ? await node.resume() : await node.start()
+    note(cluster, proof)
+    const because = reasonOf(node.nodeId)
+    cures.push({
+      nodeId: node.nodeId,
+      cure: was === 'paused' ? 'resume' : 'start',
+      was,
+      ...(because !== undefined && {because}),
+    })
+  }
+  return cures
+}
+
+function note(cluster: Cluster, proof: Proof): void {
+  record(journalPath(cluster.name), {at: new Date().toISOString(), state: 'proven', proof})
+}
+
+async function startReady({runtime}: Chosen, request: ClusterRequest, ephemeral: boolean): Promise<Cluster> {
+  const {name, asked, signal, timeoutMs, progress} = request
+  const startedMs = performance.now()
+  const cluster = await runtime.start({...request, spec: {...defaultSpec, ...asked}, ephemeral})
+  try {
+    await untilReady(cluster, {
+      signal,
+      progress,
+      timeoutMs: Math.max(5_000, timeoutMs - (performance.now() - startedMs)),
+    })
+    return cluster
+  } catch (error) {
+    progress(`removing what was started of cluster ${name}`)
+    await cluster.down({wipe: true}).catch(failure => {
+      throw new AggregateError([error, failure], `${messageOf(error)} Removing it failed too: ${messageOf(failure)}`)
+    })
+    removeState(name)
+    throw error
+  }
+}
+
+/** Starts a stopped cluster on its data; if that fails it is stopped again, data kept. */
+async function startAgain(state: ClusterState, request: ClusterRequest): Promise<Cluster> {
+  const runtime = await runtimeNamed(state.runtime)
+  const obstacle = await runtime.obstacle({...request, spec: state.spec})
+  if (obstacle !== undefined) throw new KxError('environment', 'KX_NO_RUNTIME', obstacle, {suggestions: ['kx doctor']})
+  const cluster = await runtime.attach(state)
+  try {
+    request.progress(`starting cluster ${state.name} on its data`)
+    await Promise.all(cluster.nodes.map(startIfDown))
+    updateState(state.name, now => ({...now, phase: 'up'}))
+    await untilReady(cluster, request)
+    return cluster
+  } catch (error) {
+    await cluster.down({wipe: false})
+    updateState(state.name, now => ({...now, phase: 'down'}))
+    throw error
+  }
+}
+
+async function startIfDown(node: ClusterNode): Promise<void> {
+  const state = await node.state()
+  if (state === 'paused') await node.resume()
+  else if (state !== 'running') await node.start()
+}
+
+/** Removes a cluster with its data: nobody will use it any more. */
+async function takeAway(state: ClusterState, {progress}: Conduct): Promise<void> {
+  if (!(await isGone(state.owner))) {
+    throw new KxError(
+      'environment',
+      'KX_CLUSTER_BUSY',
+      `Cluster ${state.name} is being started by another kx (pid ${state.owner.pid}).`,
+      {
+        suggestions: ['Wait until it is up: kx status', 'Take another name: --name'],
+      },
+    )
+  }
+  progress(`removing the leftovers of cluster ${state.name}`)
+  await using cluster = await (await runtimeNamed(state.runtime)).attach(state)
+  await cluster.down({wipe: true})
+  removeState(state.name)
+}
+
+function refuseOther(state: ClusterState, {name, runtime, asked}: ClusterRequest): void {
+  const differs = differences(state.spec, {...state.spec, ...asked})
+  if (runtime !== 'auto' && runtime !== state.runtime)
+    differs.unshift(`runtime is ${state.runtime}, asked for ${runtime}`)
+  if (differs.length === 0) return
+  const flag = name === 'default' ? '' : ` --name ${name}`
+  throw new KxError('usage', 'KX_OTHER_SPEC', `Cluster ${name} exists and is another one: ${enumerated(differs)}.`, {
+    suggestions: [
+      `Use it as it is: kx up${flag}`,
+      `Remove it with its data first: kx down --wipe${flag}`,
+      'Make a second one: --name <another>',
+    ],
+  })
+}
+
+function stateOf(name: string): ClusterState {
+  const state = loadState(name)
+  if (state) return state
+  const known = listStates().states.map(one => one.name)
+  throw new KxError('usage', 'KX_NO_CLUSTER', `There is no cluster ${name}.`, {
+    suggestions: [known.length > 0 ? `Clusters: ${known.join(', ')}.` : 'kx up starts one.'],
+  })
+}
+
+async function runsWhole(state: ClusterState): Promise<boolean> {
+  await using cluster = await (await runtimeNamed(state.runtime)).attach(state)
+  const states = await Promise.all(cluster.nodes.map(node => node.state()))
+  return states.every(one => one === 'running')
+}
+
+async function statusOf(state: ClusterState): Promise<ClusterStatus> {
+  await using cluster = await (await runtimeNamed(state.runtime)).attach(state)
+  const nodes = await Promise.all(
+    cluster.nodes.map(async node => ({
+      nodeId: node.nodeId,
+      roles: node.roles,
+      state: await node.state(),
+      address: node.address,
+      ...node.place,
+    })),
+  )
+  const {ready, missing, controllerId} = nodes.some(node => isUp(node.state))
+    ? await readiness(cluster)
+    : {
+        ready: false,
+        missing:
+          state.phase === 'down' ? 'It is stopped; kx up starts it again.' : 'No node runs; kx up starts it again.',
+        controllerId: undefined,
+      }
+  return {
+    name: state.name,
+    runtime: state.runtime,
+    kafkaVersion: state.spec.kafkaVersion,
+    newerThanKnown: isNewerThanKnown(state.spec.kafkaVersion),
+    profile: state.spec.profile,
+    phase: state.phase,
+    ephemeral: state.ephemeral,
+    ready,
+    ...(missing !== undefined && {missing}),
+    bootstrapServers: cluster.bootstrapServers,
+    nodes,
+    controllerId: controllerId ?? null,
+  }
+}
+
+function isUp(state: NodeState): boolean {
+  return state === 'running' || state === 'paused'
+}
