@@ -1,4 +1,4 @@
-import {access, constants, mkdir, mkdtemp, readdir, rename, rm, stat} from 'node:fs/promises'
+import {access, constants, mkdir, mkdtemp, readdir, rename, rm, rmdir, stat} from 'node:fs/promises'
 import {delimiter, dirname, join} from 'node:path'
 import {knownVersions} from '../../kafka/versions.js'
 import {KxError, messageOf, systemCode} from '../../util/errors.js'
@@ -7,7 +7,7 @@ import {kafkaCacheFolder} from '../cache.js'
 import {diskError} from '../disk.js'
 import {type Lock, tryLock} from '../lock.js'
 import {archiveUrl, unpackArchive} from './archive.js'
-import {contentsOf, isComplete, seal} from './libs.js'
+import {contentsOf, isComplete, missingIn, seal} from './libs.js'
 import {copyWithMaven} from './maven.js'
 
 export interface JarsRequest {
@@ -42,7 +42,7 @@ const atMostMs = 60 * 60_000
  *   KX_DISK_FULL, KX_NOT_WRITABLE (environment); KX_INTERRUPTED
  */
 export async function kafkaLibs(request: JarsRequest): Promise<KafkaLibs> {
-  const {version, signal, progress, env = process.env} = request
+  const {version, env = process.env} = request
   mustBeVersion(version)
   const home = await homeFor(request)
   if (home) return {libs: join(home, 'libs'), origin: home}
@@ -51,9 +51,15 @@ export async function kafkaLibs(request: JarsRequest): Promise<KafkaLibs> {
   if (cached) return cached
   try {
     await mkdir(folder, {recursive: true})
-    using _lock = await locked(folder, request)
-    return (await fromCache(folder, version)) ?? (await fetched({...request, env}, folder))
+    const lock = await locked(folder, request)
+    try {
+      return (await fromCache(folder, version)) ?? (await fetched({...request, env}, folder))
+    } finally {
+      lock[Symbol.dispose]()
+    }
   } catch (error) {
+    // Nothing of a version that can't be had stays; a folder with half a download in it is not empty.
+    await rmdir(folder).catch(() => undefined)
     throw diskError(error, folder, elsewhere)
   }
 }
@@ -182,28 +188,25 @@ async function fetched(request: Fetching, folder: string): Promise<KafkaLibs> {
   }
 }
 
+/** Fills `staging/libs`; the answer says from where. */
 async function fill(request: Fetching, folder: string, staging: string): Promise<string> {
-  const {version, signal, progress, env} = request
-  const obstacles: string[] = []
-  let unknownToMaven = false
-  if (await hasMaven(env)) {
-    progress(`fetching Kafka ${version} with Maven, about 54 MB`)
-    const maven = await copyWithMaven({version, folder: staging, signal, progress, env})
-    if (maven.outcome === 'copied') return 'Maven'
-    unknownToMaven = maven.outcome === 'unknown-version'
-    obstacles.push(maven.outcome === 'failed' ? maven.why : "Maven's repositories do not have it")
-    progress(`${obstacles[0]}; trying the release archive`)
-    await rm(join(staging, 'libs'), {recursive: true, force: true})
-  } else obstacles.push('there is no mvn on the PATH')
-  progress(`fetching ${archiveUrl(version, env).href}`)
-  const archive = await unpackArchive({...request, folder, libs: join(staging, 'libs')})
-  if (archive.outcome === 'unpacked') return `archive of ${archiveUrl(version, env).host}`
-  obstacles.push(archive.why)
-  if (unknownToMaven || archive.outcome === 'unknown-version') throw unknownVersion(version, obstacles)
+  const {version, progress, env} = request
+  const libs = join(staging, 'libs')
+  const maven = await byMaven(request, staging)
+  if (maven === undefined) return 'Maven'
+  progress(`${maven.why}; trying the release archive`)
+  await rm(libs, {recursive: true, force: true})
+  const url = archiveUrl(version, env)
+  progress(`fetching ${url.href}`)
+  const archive = await unpackArchive({...request, folder, libs})
+  const missing = await missingIn(libs, version)
+  if (archive.outcome === 'unpacked' && missing.length === 0) return `archive of ${url.host}`
+  const why = archive.outcome === 'unpacked' ? `${url.href} holds no ${missing.join(', ')}` : archive.why
+  if (maven.unknown || archive.outcome === 'unknown-version') throw unknownVersion(version, [maven.why, why])
   throw new KxError(
     'environment',
     'KX_KAFKA_JARS',
-    `The jars of Kafka ${version} can't be had: ${obstacles.join(', and ')}.`,
+    `The jars of Kafka ${version} can't be had: ${maven.why}, and ${why}.`,
     {
       suggestions: [
         (await hasMaven(env))
@@ -214,6 +217,20 @@ async function fill(request: Fetching, folder: string, staging: string): Promise
       ],
     },
   )
+}
+
+/** Nothing if Maven did it; else why not. */
+async function byMaven(
+  {version, signal, progress, env}: Fetching,
+  folder: string,
+): Promise<{readonly why: string; readonly unknown: boolean} | undefined> {
+  if (!(await hasMaven(env))) return {why: 'there is no mvn on the PATH', unknown: false}
+  progress(`fetching Kafka ${version} with Maven, about 54 MB`)
+  const maven = await copyWithMaven({version, folder, signal, progress, env})
+  if (maven.outcome === 'failed') return {why: maven.why, unknown: false}
+  if (maven.outcome === 'unknown-version') return {why: "Maven's repositories do not have it", unknown: true}
+  const missing = await missingIn(join(folder, 'libs'), version)
+  return missing.length > 0 ? {why: `Maven brought no ${missing.join(', ')}`, unknown: false} : undefined
 }
 
 /** A folder that is there but not complete (files were deleted) goes aside first; a JVM that reads it keeps its open files. */

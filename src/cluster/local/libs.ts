@@ -12,11 +12,15 @@ export interface Contents {
 
 const note = '.contents.json'
 
-/** Writes down what is in a folder that is complete now. @throws Error if Kafka itself is not in it */
+/** Which of Kafka's own jars, without which no node starts and no tool runs, a folder lacks. */
+export async function missingIn(libs: string, version: string): Promise<string[]> {
+  const names = await readdir(libs).catch(() => [] as string[])
+  return essential(version).filter(name => !names.includes(name))
+}
+
+/** Writes down what is in a folder that is complete now. */
 export async function seal(libs: string, version: string, origin: string): Promise<void> {
   const names = (await readdir(libs)).filter(name => name.endsWith('.jar')).sort()
-  const missing = essential(version).filter(name => !names.includes(name))
-  if (missing.length > 0) throw new Error(`${origin} brought no ${missing.join(', ')}`)
   const sizes = await Promise.all(names.map(async name => [name, (await stat(join(libs, name))).size] as const))
   const contents: Contents = {schema: 'kx/libs/1', version, origin, files: Object.fromEntries(sizes)}
   await writeFile(join(libs, note), `${JSON.stringify(contents, undefined, 2)}\n`)
@@ -50,7 +54,6 @@ export async function isComplete(libs: string, version: string): Promise<boolean
   return wanted.length > 0 && found.every(Boolean)
 }
 
-/** Without these no node starts and no tool runs. */
 function essential(version: string): string[] {
   return [
     `kafka_2.13-${version}.jar`,

@@ -1,5 +1,6 @@
 import {mkdir, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
+import {stripVTControlCharacters} from 'node:util'
 import {execa} from 'execa'
 import {duration} from '../../util/format.js'
 import {interrupted} from '../../util/until.js'
@@ -8,8 +9,6 @@ import {interrupted} from '../../util/until.js'
 const log4jVersion = '2.25.3'
 const plugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies'
 
-/** Maven prints a line for each file it fetches; without any for this long it hangs. */
-const silenceMs = 120_000
 const atMostMs = 15 * 60_000
 
 export type MavenOutcome =
@@ -25,6 +24,8 @@ export interface MavenRequest {
   readonly signal: AbortSignal
   readonly progress: (phase: string) => void
   readonly env: NodeJS.ProcessEnv
+  /** Maven prints a line for each file it fetches: without any for this long it hangs. Two minutes if not said. */
+  readonly silenceMs?: number
 }
 
 /** Kafka's server, its tools, and a logger, with all that they need at run time. */
@@ -50,7 +51,14 @@ ${dependencies.join('\n')}
 }
 
 /** Lets `mvn` of the PATH copy the jars of a Kafka version into `folder/libs`, with the user's own Maven settings. */
-export async function copyWithMaven({version, folder, signal, progress, env}: MavenRequest): Promise<MavenOutcome> {
+export async function copyWithMaven({
+  version,
+  folder,
+  signal,
+  progress,
+  env,
+  silenceMs = 120_000,
+}: MavenRequest): Promise<MavenOutcome> {
   const file = join(folder, 'pom.xml')
   await mkdir(folder, {recursive: true})
   await writeFile(file, pom(version))
@@ -61,7 +69,15 @@ export async function copyWithMaven({version, folder, signal, progress, env}: Ma
   try {
     const run = execa(
       'mvn',
-      ['-B', '-f', file, plugin, `-DoutputDirectory=${join(folder, 'libs')}`, '-DincludeScope=runtime'],
+      [
+        '-B',
+        '-Dstyle.color=never',
+        '-f',
+        file,
+        plugin,
+        `-DoutputDirectory=${join(folder, 'libs')}`,
+        '-DincludeScope=runtime',
+      ],
       {
         cwd: folder,
         env,
@@ -92,22 +108,23 @@ export async function copyWithMaven({version, folder, signal, progress, env}: Ma
 
 /** What Maven's output says about a failure: an unknown version is something else than a network that is down. */
 export function failureIn(output: string, version: string): Exclude<MavenOutcome, {outcome: 'copied'}> {
-  const escaped = version.replaceAll('.', '\\.')
-  const missing = new RegExp(`(Could not find artifact|org\\.apache\\.kafka:\\S*:${escaped} was not found in).*`, 's')
-  const transfer = /Could not transfer|Unknown host|Connection refused|offline mode/.test(output)
-  if (missing.test(output) && output.includes(`:${version}`) && !transfer) return {outcome: 'unknown-version'}
-  const lines = output.split('\n').map(line => line.replace(/^\[(ERROR|FATAL)\]\s*/, '').trim())
-  const errors = output.split('\n').filter(line => /^\[(ERROR|FATAL)\] \S/.test(line))
-  const told =
-    errors[0]?.replace(/^\[(ERROR|FATAL)\]\s*/, '') ?? lines.filter(line => line !== '').at(-1) ?? 'it said nothing'
-  return {outcome: 'failed', why: `Maven failed: ${shortened(told.trim())}`}
+  const lines = stripVTControlCharacters(output)
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '')
+  const errors = lines.flatMap(line => /^\[(?:ERROR|FATAL)\] (\S.*)$/.exec(line)?.[1] ?? [])
+  const told = errors[0] ?? (lines.slice(-2).join(' ') || 'it said nothing')
+  const artifact = `org\\.apache\\.kafka:(kafka_2\\.13|kafka-tools):jar:${version.replaceAll('.', '\\.')}`
+  const missing = new RegExp(`Could not find artifact ${artifact} |${artifact} was not found in `)
+  return missing.test(told)
+    ? {outcome: 'unknown-version'}
+    : {outcome: 'failed', why: `Maven failed: ${shortened(told)}`}
 }
 
-/** Maven says everything in one line, the address of its wiki included. */
+/** Maven says everything in one line, from the goal down to the cause, the address of its wiki included. */
 function shortened(line: string): string {
   const plain = line.replace(/\s*-> \[Help \d+\]$/, '').replace(/\.$/, '')
-  const cause = plain.split(': ').slice(-2).join(': ')
-  return plain.length <= 240 ? plain : `…${cause.slice(-240)}`
+  return plain.length <= 160 ? plain : plain.split(': ').slice(-2).join(': ').slice(-300)
 }
 
 /** Adds up the sizes in `Downloaded from central: https://… (1.2 MB at 3.4 MB/s)`, and tells each 10 MB. */
