@@ -1,5 +1,5 @@
 import {allOf, always, control, slower} from '../src/experiment/claims.js'
-import {availabilityGap, duplicates, foreign, lost, unequal} from '../src/experiment/delivery.js'
+import {availabilityGap, duplicates, foreign, highWatermarkViolations, intact, lost, nonmonotonicSends, unequal} from '../src/experiment/delivery.js'
 import {electionOf} from '../src/experiment/election.js'
 import {experiment, integer, minIsr} from '../src/experiment/experiment.js'
 import {latency, leadership} from '../src/experiment/figures.js'
@@ -47,13 +47,14 @@ export default experiment({
     await bench.restore()
     await bench.elapsed(500)
 
+    const loadMs = [0, bench.now()] as const
     const writes = await load.stop()
     await bench.untilReplicasAreEqual()
     const reading = await reader.stop()
     const found = await bench.readAll()
     const replicas = await bench.replicaRecords()
     const timeline = await bench.timeline()
-    return {writes, reading, blow, restartMs, found, replicas, timeline}
+    return {writes, loadMs, reading, blow, restartMs, found, replicas, timeline}
   },
 
   given: {
@@ -62,7 +63,7 @@ export default experiment({
       writes.ok.some(({endMs}) => endMs < (blow?.startMs ?? restartMs)) && writes.ok.some(({startMs}) => startMs > restartMs),
     'the victim was fenced or gave up its partitions': ({timeline, blow}) =>
       !blow || electionOf(timeline, {topic: 'orders', fault: blow}).isrAfterFault.length === 2,
-    'every segment file could be read whole': ({replicas}) => replicas.every(({intact}) => intact),
+    'every segment file could be read whole': ({replicas}) => intact(replicas),
   },
 
   measures: {
@@ -71,7 +72,7 @@ export default experiment({
       label: 'new leader after', short: 'new leader', unit: 'ms',
       of: (t, {victim}) => (victim === 'leader' ? electionOf(t.timeline, {topic: 'orders', fault: t.blow}).newLeaderMs : null),
     },
-    noAckMs: {label: 'longest time without an acknowledgement', short: 'no ack for', unit: 'ms', of: t => availabilityGap(t.writes).gapMs},
+    noAckMs: {label: 'longest time without an acknowledgement', short: 'no ack for', unit: 'ms', of: t => availabilityGap(t.writes, ...t.loadMs).lengthMs},
     acked: {label: 'acknowledged', short: 'acked', unit: 'records', of: t => t.writes.ok.length},
     lost: {label: 'of these lost', short: 'lost', unit: 'records', of: t => lost(t.writes, t.found.orders).length},
     isrBefore: {label: 'ISR before', unit: 'replicas', detail: true, of: t => electionOf(t.timeline, {topic: 'orders', fault: t.blow}).isrBefore.length},
@@ -86,7 +87,7 @@ export default experiment({
     const faulted = trials.under('sigkill', 'sigterm', 'follower-killed')
     return allOf(
       always('the new leader comes from the old ISR, with the next epoch', leaderDown, {
-        tells: t => electionOf(t.timeline, {topic: 'orders', fault: t.blow}).leaderAfter !== undefined,
+        tells: t => electionOf(t.timeline, {topic: 'orders', fault: t.blow}).leaderAfter !== null,
         holds: t => {
           const {isrBefore, leaderBefore, leaderAfter, epochSteps} = electionOf(t.timeline, {topic: 'orders', fault: t.blow})
           return leaderAfter !== leaderBefore && isrBefore.includes(leaderAfter!) && epochSteps === 1
@@ -103,10 +104,14 @@ export default experiment({
       }),
       always('no acknowledged record is lost', faulted, {
         tells: t => t.writes.ok.length > 0,
-        holds: t => lost(t.writes, t.found.orders).length === 0 && unequal(t.replicas, t.writes.topic, t.found.orders).length === 0,
+        holds: t => lost(t.writes, t.found.orders).length === 0 && unequal(t.replicas, t.found.orders, t.writes.topic).length === 0,
       }),
       always('no record is there twice or from nowhere', trials.all, {
         holds: t => duplicates(t.found.orders).length === 0 && foreign(t.found.orders, t.writes).length === 0,
+      }),
+      always('offsets only grow, and no reader is ahead of the high watermark', trials.all, {
+        tells: t => t.reading.found.length > 0,
+        holds: t => nonmonotonicSends(t.writes).length === 0 && highWatermarkViolations(t.reading.watermarks).length === 0,
       }),
       slower('SIGKILL takes at least 5 × as long as SIGTERM', {
         slow: trials.under('sigkill'), fast: trials.under('sigterm'), by: 5,
@@ -122,7 +127,7 @@ export default experiment({
           electionOf(t.timeline, {topic: 'orders', fault: undefined}).epochSteps === 0 &&
           lost(t.writes, t.found.orders).length === 0 &&
           t.writes.info.length === 0 &&
-          availabilityGap(t.writes).gapMs < 2_000,
+          availabilityGap(t.writes, ...t.loadMs).lengthMs < 2_000,
       }),
     )
   },

@@ -1,5 +1,5 @@
 import {allOf, always, control} from '../src/experiment/claims.js'
-import {gone, lost, unequal} from '../src/experiment/delivery.js'
+import {gone, intact, lost, unequal} from '../src/experiment/delivery.js'
 import {electionOf} from '../src/experiment/election.js'
 import {experiment, integer, minIsr} from '../src/experiment/experiment.js'
 import {distribution} from '../src/experiment/figures.js'
@@ -51,7 +51,7 @@ export default experiment({
     },
     'every writer had records acknowledged': t => [t.wire, t.kafkajs, t.acksAll].every(({ok}) => ok.length >= 20),
     'the load was running when the leader died': ({acksAll, blow}) => !blow || (acksAll.ok.at(-1)?.endMs ?? 0) > blow.startMs - 500,
-    'every segment file could be read whole': ({dead, replicas}) => [...dead, ...replicas].every(({intact}) => intact),
+    'every segment file could be read whole': ({dead, replicas}) => replicas.length > 0 && intact([...dead, ...replicas]),
   },
 
   measures: {
@@ -77,9 +77,9 @@ export default experiment({
       }),
       always('the reader got what every replica’s files hold', trials.all, {
         holds: t =>
-          unequal(t.replicas, t.wire.topic, t.found.wire).length +
-            unequal(t.replicas, t.kafkajs.topic, t.found.kafkajs).length +
-            unequal(t.replicas, t.acksAll.topic, t.found.acksAll).length === 0,
+          unequal(t.replicas, t.found.wire, t.wire.topic).length +
+            unequal(t.replicas, t.found.kafkajs, t.kafkajs.topic).length +
+            unequal(t.replicas, t.found.acksAll, t.acksAll.topic).length === 0,
       }),
       control('without a blow nothing is lost', trials.under('not-killed'), {
         tells: t => t.wire.ok.length > 0 && t.kafkajs.ok.length > 0,

@@ -98,23 +98,23 @@ export interface Cut {
 }
 
 /** The world of one trial. Everything bounded, everything cured at the end, whatever happens. */
-export interface Bench {
+export interface Bench<T extends string = string> {
   readonly signal: AbortSignal
   /** Seeded with the run's seed and the trial's number. */
   readonly random: () => number
   /** Leads every topic of the apparatus when the trial begins. */
   readonly leader: BenchBroker
   readonly followers: readonly BenchBroker[]
-  topic(name: string): BenchTopic
+  topic(name: T): BenchTopic
   /** The same to every topic of the apparatus, one after another. Keyed by the apparatus' names. */
-  writeEach(options: WriteOptions): Promise<Readonly<Record<string, Writes>>>
+  writeEach(options: WriteOptions): Promise<Readonly<Record<T, Writes>>>
   /** Pauses all followers, proves it, and waits until their waiting fetches at the leader have expired (600 ms). */
   cutOffFollowers(): Promise<Cut>
   /** Log end offsets of the followers over the wire (ListOffsets, replica id −2), each topic. They must run. */
   followerEnds(): Promise<readonly ReplicaEnd[]>
   untilReplicasAreEqual(): Promise<void>
   /** Waits until every topic has a living leader, as a living broker says; the ids by the apparatus' names. */
-  untilLed(): Promise<Readonly<Record<string, number>>>
+  untilLed(): Promise<Readonly<Record<T, number>>>
   /** Waits until the ISR of every topic has this size. */
   untilInSyncReplicas(size: number): Promise<void>
   /** Waits until these brokers are registered and unfenced again. */
@@ -122,11 +122,11 @@ export interface Bench {
   /** Waits until no topic of the apparatus has a leader. */
   untilOffline(): Promise<void>
   /** ElectLeaders of type unclean on every topic of the apparatus; error codes by the apparatus' names. */
-  electUnclean(): Promise<Readonly<Record<string, number>>>
+  electUnclean(): Promise<Readonly<Record<T, number>>>
   /** Resumes and starts what is paused or down, waits until the ISR of all topics is full and replicas are equal. */
   restore(): Promise<void>
   /** A fresh reader, from the beginning to the end offset taken beforehand. By the apparatus' names. */
-  readAll(): Promise<Readonly<Record<string, readonly Found[]>>>
+  readAll(): Promise<Readonly<Record<T, readonly Found[]>>>
   /** The segment files of every replica of every topic. `topic` is the real name. */
   replicaRecords(): Promise<readonly ReplicaRecords[]>
   /** What the controller's own log says of the apparatus' topics and of the brokers, since the trial began. */

@@ -78,6 +78,7 @@ export interface Experiment<
   C extends Readonly<Record<string, ConditionBase>> = Readonly<Record<string, ConditionBase>>,
   K extends Knobs = Knobs,
   O = unknown,
+  T extends string = string,
 > {
   readonly question: string
   readonly hypothesis: string
@@ -87,14 +88,14 @@ export interface Experiment<
   readonly reach: Reach
   readonly apparatus: {
     readonly controllers: number
-    readonly topics: Readonly<Record<string, TopicSpec>>
+    readonly topics: Readonly<Record<T, TopicSpec>>
     readonly profile?: Profile
   }
   readonly knobs: K
   readonly conditions: C
   /** Rough time of one blow by condition, seconds, for "this takes about …". */
   readonly secondsPerBlow: Readonly<Record<keyof C & string, number>>
-  readonly method: (bench: Bench, condition: C[keyof C], knobs: KnobValues<K>) => Promise<O>
+  readonly method: (bench: Bench<T>, condition: C[keyof C], knobs: KnobValues<K>) => Promise<O>
   /** Named preconditions: not met → that trial is inconclusive, and the name is the reason. */
   readonly given: Readonly<Record<string, (trial: O, condition: C[keyof C], knobs: KnobValues<K>) => boolean>>
   readonly measures: Readonly<Record<string, Measure<O, C[keyof C], KnobValues<K>>>>
@@ -105,12 +106,15 @@ export interface Experiment<
 }
 
 /** Declares an experiment; only here to infer the types. */
-export function experiment<const C extends Readonly<Record<string, ConditionBase>>, const K extends Knobs, O>(
-  note: Experiment<C, K, O>,
-): Experiment<C, K, O> {
+export function experiment<
+  const C extends Readonly<Record<string, ConditionBase>>,
+  const K extends Knobs,
+  O,
+  const T extends string,
+>(note: Experiment<C, K, O, T>): Experiment<C, K, O, T> {
   return note
 }
 
 /** An experiment whose types are no longer known: what the lab handles. */
 // biome-ignore lint/suspicious/noExplicitAny: the variance of callbacks makes every narrower type unusable here
-export type AnyExperiment = Experiment<any, any, any>
+export type AnyExperiment = Experiment<any, any, any, any>

@@ -1,0 +1,92 @@
+import type {AnyExperiment, TopicSpec} from '../experiment/experiment.js'
+import {kafkaError} from '../kafka/errors.js'
+import {KxError} from '../util/errors.js'
+import {createTopics, deleteTopics, describeCluster, listPartitionReassignments} from '../wire/requests.js'
+import type {ClusterView} from './view.js'
+
+/** The topics of one trial: the apparatus' name → the real topic. All have one partition and the same leader. */
+export interface Apparatus {
+  readonly topics: ReadonlyMap<string, string>
+  /** Broker that leads them all; the followers in the order of the assignment. */
+  readonly leader: number
+  readonly followers: readonly number[]
+}
+
+/** `kx-<experiment>-<run>-<trial>-<name>`: unique on every cluster, and recognisable as kx's own. */
+export function topicName(experiment: string, run: string, trial: number, name: string): string {
+  return `kx-${experiment}-${run}-${trial}-${name}`.replace(/[^a-zA-Z0-9._-]/g, '-')
+}
+
+/** Makes the topics with an explicit assignment, whose first replica leads; returns when every broker knows them and the ISR is full. */
+export async function setUp(view: ClusterView, note: AnyExperiment, names: ReadonlyMap<string, string>, leader: number): Promise<Apparatus> {
+  const ids = view.cluster.brokers.map(({nodeId}) => nodeId)
+  const start = ids.indexOf(leader)
+  const order = ids.map((_, index) => ids[(start + index) % ids.length] as number)
+  const specs = note.apparatus.topics as Readonly<Record<string, TopicSpec>>
+  const topics = [...names].map(([name, topic]) => ({
+    name: topic,
+    assignments: [{partition: 0, brokerIds: order.slice(0, specs[name]?.replicationFactor ?? 3)}],
+    configs: specs[name]?.config ?? {},
+  }))
+  const answers = await view.anyBroker(connection => createTopics(connection, {topics, timeoutMs: 10_000}))
+  for (const {name, errorCode, errorMessage} of answers) {
+    if (errorCode === 0) continue
+    throw new KxError('environment', 'KX_CREATE_TOPIC', `The topic ${name} can't be made: ${kafkaError(errorCode).name} ${errorMessage ?? ''}.`)
+  }
+  await untilInSync(view, [...names.values()], {replicas: 3, leader, everywhere: true})
+  return {topics: names, leader, followers: order.slice(1)}
+}
+
+interface InSync {
+  readonly replicas: number
+  readonly leader?: number
+  /** Every broker must say so: a broker that was just restarted may not know a new topic yet. */
+  readonly everywhere?: boolean
+}
+
+export async function untilInSync(view: ClusterView, topics: readonly string[], {replicas, leader, everywhere}: InSync, timeoutMs = 30_000): Promise<void> {
+  await view.settle(`${replicas} in-sync replicas on ${topics.length === 1 ? topics[0] : 'all topics'}`, timeoutMs, async () => {
+    const views = everywhere
+      ? await Promise.all(view.cluster.brokers.map(({nodeId}) => view.partitionsAt(nodeId, topics)))
+      : [await view.partitions(topics)]
+    for (const partitions of views) {
+      for (const topic of topics) {
+        const partition = partitions.get(topic)
+        if (!partition || partition.errorCode !== 0) throw new Error(`${topic} is not known to every broker yet.`)
+        if (partition.inSyncReplicas.length !== replicas) throw new Error(`${topic} has ${partition.inSyncReplicas.length} in sync.`)
+        if (leader !== undefined && partition.leader !== leader) throw new Error(`${topic} is led by ${partition.leader}.`)
+      }
+    }
+    return true
+  })
+}
+
+/** Deletes what a trial made; failures are told, not thrown: the verdict does not rest on it. */
+export async function tearDown(view: ClusterView, topics: readonly string[]): Promise<string | undefined> {
+  const answers = await view.anyBroker(connection => deleteTopics(connection, {topics, timeoutMs: 10_000}))
+  const failed = answers.filter(({errorCode}) => errorCode !== 0)
+  return failed.length === 0 ? undefined : failed.map(({name, errorCode}) => `${name}: ${kafkaError(errorCode).name}`).join(', ')
+}
+
+/**
+ * The ground before a trial: every broker registered and unfenced, no reassignment under way. Waits for it, because the
+ * trial before may still be settling.
+ * @throws KxError KX_TIMEOUT (environment) with what was missing.
+ */
+export async function untilClean(view: ClusterView, timeoutMs = 45_000): Promise<void> {
+  await view.settle('a clean cluster (brokers unfenced, nothing being reassigned)', timeoutMs, async () => {
+    const cluster = await view.anyBroker(connection => describeCluster(connection, {includeFencedBrokers: true}))
+    const unfenced = new Set(cluster.brokers.filter(({isFenced}) => !isFenced).map(({brokerId}) => brokerId))
+    const missing = view.cluster.brokers.filter(({nodeId}) => !unfenced.has(nodeId)).map(({nodeId}) => nodeId)
+    if (missing.length > 0) throw new Error(`Fenced or not registered: broker ${missing.join(', ')}.`)
+    const moving = await view.anyBroker(connection => listPartitionReassignments(connection, {timeoutMs: 5_000}))
+    if (moving.length > 0) throw new Error(`${moving.length} partitions are being reassigned.`)
+    return true
+  })
+}
+
+/** Which broker leads in this trial: the victim rotates, so that no result hangs on one broker. */
+export function victimOf(view: ClusterView, trial: number): number {
+  const brokers = view.cluster.brokers
+  return brokers[(trial - 1) % brokers.length]?.nodeId as number
+}

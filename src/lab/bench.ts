@@ -1,0 +1,226 @@
+import type {ClusterNode, Proof} from '../cluster/cluster.js'
+import type {Bench, BenchBroker, BenchTopic, Cut, FaultRecord, ReplicaEnd, WriteOptions} from '../experiment/bench.js'
+import type {TimelineEvent} from '../experiment/timeline.js'
+import type {Found, ReplicaRecords, Writes} from '../history/operation.js'
+import {pause} from '../util/until.js'
+import {electLeaders} from '../wire/requests.js'
+import {type Apparatus, untilInSync} from './apparatus.js'
+import {BenchTopicOnWire} from './bench-topic.js'
+import {act, type FaultContext, heal} from './faults.js'
+import {readTimeline} from './metadata-timeline.js'
+import {recordsOn} from './segments.js'
+import type {ClusterView} from './view.js'
+import type {WritingContext} from './writing.js'
+
+/** After the followers are stopped their waiting fetches must expire (`replica.fetch.wait.max.ms` is 500). */
+const fetchExpiryMs = 600
+/** A broker that was stopped is refused until its old session lapses (9 s), and then has to catch up. */
+const restoreTimeoutMs = 60_000
+const electionTimeoutMs = 30_000
+
+export interface BenchOptions {
+  readonly view: ClusterView
+  readonly apparatus: Apparatus
+  readonly faults: FaultContext
+  readonly writing: WritingContext
+  readonly random: () => number
+  /** Wall clock when the trial began, ms. */
+  readonly startWallMs: number
+  keepEvidence(path: string, bytes: Buffer): void
+  note(text: string): void
+}
+
+/** The world of one trial on a real cluster. See the interface for what each method promises. */
+export class LabBench implements Bench {
+  readonly signal: AbortSignal
+  readonly random: () => number
+  readonly leader: BenchBroker
+  readonly followers: readonly BenchBroker[]
+  readonly #faults: FaultRecord[] = []
+  readonly #topics: ReadonlyMap<string, BenchTopicOnWire>
+  readonly #view: ClusterView
+
+  constructor(private readonly options: BenchOptions) {
+    const {view, apparatus} = options
+    this.#view = view
+    this.signal = view.signal
+    this.random = options.random
+    this.leader = this.#broker(apparatus.leader)
+    this.followers = apparatus.followers.map(nodeId => this.#broker(nodeId))
+    this.#topics = new Map([...apparatus.topics].map(([name, topic]) => [name, new BenchTopicOnWire(options.writing, topic)]))
+  }
+
+  get #names(): readonly string[] {
+    return [...this.options.apparatus.topics.values()]
+  }
+
+  topic(name: string): BenchTopic {
+    const topic = this.#topics.get(name)
+    if (!topic) throw new Error(`the apparatus has no topic "${name}"`)
+    return topic
+  }
+
+  async writeEach(options: WriteOptions): Promise<Record<string, Writes>> {
+    const all: Record<string, Writes> = {}
+    for (const [name, topic] of this.#topics) all[name] = await topic.write(options)
+    return all
+  }
+
+  async cutOffFollowers(): Promise<Cut> {
+    const startMs = this.now()
+    await Promise.all(this.followers.map(follower => follower.pause()))
+    await this.elapsed(fetchExpiryMs)
+    return {
+      heal: async () => {
+        await Promise.all(this.followers.map(follower => follower.resume()))
+        return {cutMs: Math.round(this.now() - startMs)}
+      },
+    }
+  }
+
+  async followerEnds(): Promise<readonly ReplicaEnd[]> {
+    const ends: ReplicaEnd[] = []
+    for (const {nodeId} of this.followers) {
+      for (const topic of this.#names) {
+        const logEndOffset = await this.#view.settle(`broker ${nodeId} to tell its log end offset`, 5_000, () => this.#view.logEndOffset(nodeId, topic))
+        ends.push({topic, nodeId, logEndOffset})
+      }
+    }
+    return ends
+  }
+
+  async untilReplicasAreEqual(): Promise<void> {
+    await this.#view.settle('all replicas to have the same end', restoreTimeoutMs, async () => {
+      const partitions = await this.#view.partitions(this.#names)
+      for (const [topic, {leader, replicas}] of partitions) {
+        const highWatermark = await this.#view.highWatermark(leader, topic)
+        const ends = await Promise.all(replicas.map(nodeId => this.#view.logEndOffset(nodeId, topic)))
+        if (ends.some(end => end !== highWatermark)) throw new Error(`${topic}: ends ${ends.join(', ')}, high watermark ${highWatermark}.`)
+      }
+      return true
+    })
+  }
+
+  async untilLed(): Promise<Record<string, number>> {
+    return this.#view.settle('a living leader on every topic', electionTimeoutMs, async () => {
+      const partitions = await this.#view.partitions(this.#names)
+      const leaders: Record<string, number> = {}
+      for (const [name, topic] of this.options.apparatus.topics) {
+        const leader = partitions.get(topic)?.leader ?? -1
+        if (leader < 0 || (await this.#view.node(leader).state()) !== 'running') throw new Error(`${topic} is led by ${leader}.`)
+        leaders[name] = leader
+      }
+      return leaders
+    })
+  }
+
+  async untilInSyncReplicas(size: number): Promise<void> {
+    await untilInSync(this.#view, this.#names, {replicas: size}, electionTimeoutMs)
+  }
+
+  async untilUnfenced(nodeIds: readonly number[]): Promise<void> {
+    const topics = this.#names
+    await this.#view.settle(`broker ${nodeIds.join(' and ')} to be unfenced`, restoreTimeoutMs, async () => {
+      for (const nodeId of nodeIds) {
+        const events = (await this.timeline()).filter(event => event.nodeId === nodeId && event.kind !== 'registered')
+        if (events.at(-1)?.kind === 'fenced') throw new Error(`broker ${nodeId} is fenced.`)
+        await this.#view.partitionsAt(nodeId, topics)
+      }
+      return true
+    })
+  }
+
+  async untilOffline(): Promise<void> {
+    const names = [...this.options.apparatus.topics.keys()]
+    await this.#view.settle('every topic to be without a leader', electionTimeoutMs, async () => {
+      const timeline = await this.timeline()
+      const leaders = names.map(name => timeline.findLast(event => event.topic === name)?.leader)
+      if (leaders.some(leader => leader !== -1)) throw new Error(`Leaders are ${leaders.join(', ')}.`)
+      return true
+    })
+  }
+
+  async electUnclean(): Promise<Record<string, number>> {
+    const partitions = this.#names.map(topic => ({topic, partition: 0}))
+    const results = await this.#view.anyBroker(connection => electLeaders(connection, {type: 'unclean', partitions, timeoutMs: 10_000}))
+    const codes: Record<string, number> = {}
+    for (const [name, topic] of this.options.apparatus.topics) {
+      codes[name] = results.find(result => result.topic === topic)?.errorCode ?? -1
+    }
+    return codes
+  }
+
+  async restore(): Promise<void> {
+    this.#faults.push(...(await heal(this.options.faults, this.#view.cluster.nodes)))
+    await untilInSync(this.#view, this.#names, {replicas: this.#view.cluster.brokers.length}, restoreTimeoutMs)
+  }
+
+  async readAll(): Promise<Record<string, readonly Found[]>> {
+    await this.untilReplicasAreEqual()
+    const all: Record<string, readonly Found[]> = {}
+    for (const [name, topic] of this.#topics) all[name] = await topic.read()
+    return all
+  }
+
+  async replicaRecords(): Promise<readonly ReplicaRecords[]> {
+    const all: ReplicaRecords[] = []
+    for (const node of this.#view.cluster.brokers) all.push(...(await this.#recordsOf(node, 'end')))
+    return all
+  }
+
+  async timeline(): Promise<readonly TimelineEvent[]> {
+    const {apparatus, startWallMs} = this.options
+    return readTimeline(await this.#controller(), {topics: apparatus.topics, sinceWallMs: startWallMs})
+  }
+
+  faults(): readonly FaultRecord[] {
+    return this.#faults
+  }
+
+  now(): number {
+    return this.options.writing.now()
+  }
+
+  async elapsed(ms: number): Promise<void> {
+    await pause(ms, this.signal)
+  }
+
+  note(text: string): void {
+    this.options.note(text)
+  }
+
+  /** A node that takes part in the quorum and runs; its copy of the log is whole up to the last committed record. */
+  async #controller(): Promise<ClusterNode> {
+    for (const node of this.#view.cluster.nodes) {
+      if (node.roles.includes('controller') && (await node.state()) === 'running') return node
+    }
+    throw new Error('no controller runs')
+  }
+
+  async #recordsOf(node: ClusterNode, when: string): Promise<readonly ReplicaRecords[]> {
+    const all: ReplicaRecords[] = []
+    for (const topic of this.#names) {
+      all.push(await recordsOn(node, topic, (path, bytes) => this.options.keepEvidence(`broker-${node.nodeId}-${when}/${path}`, bytes)))
+    }
+    return all
+  }
+
+  #broker(nodeId: number): BenchBroker {
+    const node = this.#view.node(nodeId)
+    const doing = (fault: Proof['fault']) => async () => {
+      const done = await act(this.options.faults, node, fault)
+      this.#faults.push(done)
+      this.note(`${fault} broker ${nodeId} (${done.role?.before})`)
+      return done
+    }
+    return {
+      nodeId,
+      kill: doing('kill'),
+      stop: doing('stop'),
+      pause: doing('pause'),
+      resume: doing('resume'),
+      start: doing('start'),
+      records: async () => this.#recordsOf(node, await node.state()),
+    }
+  }
+}

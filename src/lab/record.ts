@@ -1,0 +1,84 @@
+import {graver} from '../experiment/claims.js'
+import type {AnyExperiment} from '../experiment/experiment.js'
+import type {Figure} from '../experiment/figures.js'
+import type {Judgement} from '../experiment/judge.js'
+import type {ReportInput, RunRecord} from '../experiment/run.js'
+import type {FaultRecord} from '../experiment/bench.js'
+import type {EvidenceFile, StoredPlan, StoredTrial} from './store.js'
+
+export type RunState = RunRecord['state']
+
+export interface Assembly {
+  readonly note: AnyExperiment
+  readonly plan: StoredPlan
+  readonly trials: readonly StoredTrial[]
+  readonly judgement: Judgement
+  readonly dir: string
+  readonly durationMs: number
+  readonly state: RunState
+  readonly notes: readonly string[]
+  readonly evidence: readonly EvidenceFile[]
+  /** A reason why nothing may be upheld, e.g. Kafka's own tool read something else. */
+  readonly doubt?: string
+}
+
+/** All that a report draws from, out of what was stored: the same for a run that has just ended and for one of last year. */
+export function assemble(assembly: Assembly): ReportInput {
+  const {note, plan, trials, judgement, dir, durationMs, state, evidence, doubt} = assembly
+  const conditions = note.conditions as Readonly<Record<string, {label: string}>>
+  const example = safely(() => note.example?.(judgement.counted) as string | undefined)
+  const run: RunRecord = {
+    schema: 'kx/run/1',
+    experiment: plan.experiment,
+    id: plan.id,
+    startedAt: plan.startedAt,
+    dir,
+    durationMs,
+    seed: plan.seed,
+    quick: plan.quick,
+    environment: plan.environment,
+    cluster: plan.cluster,
+    knobs: plan.knobs,
+    question: note.question,
+    hypothesis: note.hypothesis,
+    doesNotShow: note.doesNotShow,
+    shows: note.shows,
+    conditions: Object.entries(conditions).map(([id, {label}]) => ({id, label, planned: plan.planned[id] ?? 0})),
+    verdict: doubted(judgement, doubt),
+    trials: judgement.trials,
+    measures: judgement.measures,
+    ...(example === undefined ? {} : {example}),
+    notes: [...assembly.notes],
+    state,
+    columns: Object.entries(note.measures as AnyExperiment['measures']).map(([measure, spec]) => {
+      const {label, short, unit, detail} = spec as {label: string; short?: string; unit: string; detail?: boolean}
+      return {measure, label, short: short ?? label, unit, detail: detail ?? false}
+    }),
+  }
+  const figures = safely(() => note.figures(judgement.counted, plan.knobs) as readonly Figure[]) ?? []
+  return {run, figures, evidence, faults: trials.flatMap(faultsOf)}
+}
+
+function doubted({verdict}: Judgement, doubt: string | undefined): RunRecord['verdict'] {
+  return doubt === undefined ? verdict : {...verdict, outcome: graver(verdict.outcome, 'inconclusive'), because: doubt}
+}
+
+/** A picture that can't be drawn must not cost the verdict. */
+function safely<T>(draw: () => T): T | undefined {
+  try {
+    return draw()
+  } catch {
+    return undefined
+  }
+}
+
+/** Every fault that an observation tells of, wherever the method put it. */
+function faultsOf({number, observation}: StoredTrial): ReportInput['faults'] {
+  if (typeof observation !== 'object' || observation === null) return []
+  return Object.values(observation).flatMap(value => {
+    const fault = value as Partial<FaultRecord> | null
+    if (typeof fault?.mechanism !== 'string' || typeof fault.evidence !== 'string') return []
+    const {fault: what = '', nodeId = -1, mechanism, evidence, startMs = 0} = fault
+    return [{trial: number, fault: what, nodeId, mechanism, evidence, startMs}]
+  })
+}

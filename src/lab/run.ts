@@ -1,0 +1,258 @@
+import type {Cluster} from '../cluster/cluster.js'
+import {removeState} from '../cluster/state.js'
+import {type Judgement, judge} from '../experiment/judge.js'
+import type {AnyExperiment} from '../experiment/experiment.js'
+import type {ReportInput, RunRecord} from '../experiment/run.js'
+import {KxError, messageOf} from '../util/errors.js'
+import {duration} from '../util/format.js'
+import {type Acquired, acquire, type ClusterChoice} from './acquire.js'
+import {observeEnvironment} from './environment.js'
+import {loadExperiment} from './experiments.js'
+import {estimateSeconds, planTrials, plannedBlows} from './plan.js'
+import {assemble, type RunState} from './record.js'
+import {Redaction} from './redact.js'
+import {Store, type StoredPlan, type StoredTrial} from './store.js'
+import {runTrial} from './trial.js'
+import {ClusterView} from './view.js'
+import {agreesWithKafka} from './witness.js'
+
+export interface LabEvent {
+  readonly kind: 'plan' | 'phase' | 'trial-start' | 'note' | 'trial-end' | 'warning'
+  /** For people. */
+  readonly text: string
+  /** Number of the trial, and how many are planned in all. */
+  readonly trial?: number
+  readonly of?: number
+  readonly condition?: string
+}
+
+export interface RunOptions {
+  readonly cluster: ClusterChoice
+  readonly knobs: Readonly<Record<string, number>>
+  /** Blows per condition, instead of what the note says. */
+  readonly trials?: number
+  readonly quick: boolean
+  readonly seed?: number
+  readonly resultsDir: string
+  readonly signal: AbortSignal
+  watch(event: LabEvent): void
+  /** Called after every save with all that a report draws from; the lab itself draws nothing. */
+  publish?(input: ReportInput, dir: string): Promise<void>
+}
+
+/** A trial that was inconclusive or failed is repeated at most this often; all are stored and shown. */
+const repeatsAtMost = 2
+const startUpSeconds = 10
+
+/**
+ * Runs an experiment from the choice of the cluster to the verdict. Whatever happens, faults are healed and a cluster made
+ * for the run is removed.
+ * @throws KxError usage | environment before the first trial; interrupted (after cleaning up, with a readable run).
+ */
+export async function runExperiment(name: string, options: RunOptions): Promise<{run: RunRecord; input: ReportInput}> {
+  const note = await loadExperiment(name)
+  const planned = plannedBlows(note, options)
+  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31)
+  const about = duration(estimateSeconds(note, planned, startUpSeconds) * 1_000)
+  options.watch({kind: 'plan', text: `${note.question}\n${planText(note, planned)}, seed ${seed}, about ${about}.`})
+
+  const store = Store.create(options.resultsDir, name, new Redaction(options.cluster.config))
+  const startedMs = performance.now()
+  let acquired: Acquired | undefined
+  let session: Session | undefined
+  try {
+    acquired = await acquire({
+      note,
+      experiment: name,
+      runId: store.id,
+      choice: options.cluster,
+      signal: options.signal,
+      progress: text => options.watch({kind: 'phase', text}),
+    })
+    options.watch({kind: 'phase', text: `running ${acquired.why}`})
+    session = await Session.begin({name, note, planned, seed, options, store, cluster: acquired.cluster, startedMs})
+    await session.runAll()
+    return await session.finish('done')
+  } catch (error) {
+    if (session) await session.finish(options.signal.aborted ? 'interrupted' : 'failed', messageOf(error))
+    else store.discard()
+    throw error
+  } finally {
+    if (acquired) await release(acquired, options)
+  }
+}
+
+async function release({cluster, lock}: Acquired, {cluster: choice, watch}: RunOptions): Promise<void> {
+  try {
+    if (cluster.ephemeral && !choice.keep) {
+      watch({kind: 'phase', text: `removing cluster ${cluster.name}`})
+      await cluster.down({wipe: true})
+      lock[Symbol.dispose]()
+      removeState(cluster.name)
+    }
+  } finally {
+    lock[Symbol.dispose]()
+    await cluster[Symbol.asyncDispose]()
+  }
+}
+
+function planText(note: AnyExperiment, planned: Readonly<Record<string, number>>): string {
+  const conditions = note.conditions as Readonly<Record<string, {label: string}>>
+  return Object.entries(planned)
+    .map(([id, blows]) => `${blows} × ${conditions[id]?.label ?? id}`)
+    .join(', ')
+}
+
+interface SessionOptions {
+  readonly name: string
+  readonly note: AnyExperiment
+  readonly planned: Readonly<Record<string, number>>
+  readonly seed: number
+  readonly options: RunOptions
+  readonly store: Store
+  readonly cluster: Cluster
+  readonly startedMs: number
+}
+
+/** The trials of one run and what has been saved of them. */
+class Session {
+  readonly #trials: StoredTrial[] = []
+  readonly #notes: string[] = []
+  #doubt: string | undefined
+
+  private constructor(
+    private readonly session: SessionOptions,
+    private readonly plan: StoredPlan,
+  ) {}
+
+  static async begin(session: SessionOptions): Promise<Session> {
+    const {name, note, planned, seed, options, store, cluster} = session
+    await using view = new ClusterView(cluster, options.signal)
+    const plan: StoredPlan = {
+      schema: 'kx/plan/1',
+      experiment: name,
+      id: store.id,
+      startedAt: new Date().toISOString(),
+      planned,
+      order: planTrials(planned, seed).map(({condition}) => condition),
+      seed,
+      quick: options.quick,
+      knobs: knobsOf(note, options.knobs),
+      cluster: {name: cluster.name, ephemeral: cluster.ephemeral, spec: cluster.spec},
+      environment: await observeEnvironment(view, cluster, name),
+    }
+    store.savePlan(plan)
+    const begun = new Session(session, plan)
+    await begun.#publish('running')
+    return begun
+  }
+
+  async runAll(): Promise<void> {
+    const repeats = new Map<string, number>()
+    const queue = [...this.plan.order]
+    for (let condition = queue.shift(); condition !== undefined; condition = queue.shift()) {
+      const trial = await this.#runOne(condition, this.#trials.length + 1 + queue.length)
+      if (trial.outcome !== 'ok') {
+        const used = repeats.get(condition) ?? 0
+        if (used < repeatsAtMost) queue.push(condition)
+        repeats.set(condition, used + 1)
+      }
+      await this.#publish('running')
+    }
+    if (!this.plan.quick) await this.#askKafka()
+  }
+
+  async #runOne(condition: string, of: number): Promise<StoredTrial> {
+    const {note, name, store, cluster, options, seed} = this.session
+    const number = this.#trials.length + 1
+    const label = (note.conditions as Readonly<Record<string, {label: string}>>)[condition]?.label ?? condition
+    const place = {trial: number, of, condition}
+    options.watch({kind: 'trial-start', text: label, ...place})
+    const trial = await runTrial({
+      note,
+      experiment: name,
+      runId: store.id,
+      number,
+      condition,
+      knobs: this.plan.knobs,
+      seed,
+      cluster,
+      store,
+      signal: options.signal,
+      say: text => options.watch({kind: 'note', text, ...place}),
+    })
+    this.#trials.push(trial)
+    store.saveTrial(trial)
+    const judged = this.#judge().trials.find(record => record.number === number)
+    options.watch({kind: 'trial-end', text: endText(label, note, trial, judged?.measures), ...place})
+    return trial
+  }
+
+  /** The third witness, once per full run: Kafka's own dump tool over the files that kx kept. */
+  async #askKafka(): Promise<void> {
+    const {store, cluster, options} = this.session
+    options.watch({kind: 'phase', text: "letting Kafka's own dump tool read the same files"})
+    const answer = await agreesWithKafka(store, cluster)
+    this.#notes.push(answer.text)
+    if (!answer.agrees) this.#doubt = answer.text
+  }
+
+  #judge(): Judgement {
+    return judge(this.session.note, {trials: this.#trials, planned: this.plan.planned, knobs: this.plan.knobs})
+  }
+
+  async finish(state: RunState, because?: string): Promise<{run: RunRecord; input: ReportInput}> {
+    const {store, cluster} = this.session
+    for (const node of cluster.nodes) {
+      const lines = await node.logTail(2_000).catch((error: unknown) => [messageOf(error)])
+      store.saveLog(`node-${node.nodeId}.log`, lines)
+    }
+    if (store.evidenceIsIncomplete) this.#notes.push('evidence of the later trials was left out: the limit of its size was reached')
+    if (because !== undefined) this.#notes.push(because)
+    return this.#publish(state)
+  }
+
+  async #publish(state: RunState): Promise<{run: RunRecord; input: ReportInput}> {
+    const {note, store, options, startedMs} = this.session
+    const input = assemble({
+      note,
+      plan: this.plan,
+      trials: this.#trials,
+      judgement: this.#judge(),
+      dir: store.dir,
+      durationMs: Math.round(performance.now() - startedMs),
+      state,
+      notes: this.#notes,
+      evidence: store.evidence,
+      ...(this.#doubt === undefined ? {} : {doubt: this.#doubt}),
+    })
+    store.saveRun(input.run)
+    await options.publish?.(store.redaction.data(input), store.dir)
+    return {run: input.run, input}
+  }
+}
+
+/** @throws KxError KX_KNOB (usage) for a knob that the experiment has not, or a value out of its range. */
+export function knobsOf(note: AnyExperiment, given: Readonly<Record<string, number>>): Record<string, number> {
+  const knobs = note.knobs as Readonly<Record<string, {default: number; min: number; max: number}>>
+  for (const [name, value] of Object.entries(given)) {
+    const knob = knobs[name]
+    if (!knob) throw new KxError('usage', 'KX_KNOB', `The experiment has no knob "${name}"; it has ${Object.keys(knobs).join(', ')}.`)
+    if (!Number.isInteger(value) || value < knob.min || value > knob.max) {
+      throw new KxError('usage', 'KX_KNOB', `${name} must be a whole number from ${knob.min} to ${knob.max}, not ${value}.`)
+    }
+  }
+  return Object.fromEntries(Object.entries(knobs).map(([name, knob]) => [name, given[name] ?? knob.default]))
+}
+
+function endText(label: string, note: AnyExperiment, trial: StoredTrial, measures: Readonly<Record<string, number | null>> = {}): string {
+  if (trial.outcome !== 'ok') return `${label}: ${trial.outcome}: ${trial.reason}`
+  const shown = Object.entries(note.measures as AnyExperiment['measures']).filter(([, measure]) => !(measure as {detail?: boolean}).detail)
+  const parts = shown.flatMap(([id, measure]) => {
+    const value = measures[id]
+    if (value === null || value === undefined) return []
+    const {label: name, short, unit} = measure as {label: string; short?: string; unit: string}
+    return [`${short ?? name} ${unit === 'ms' ? duration(value) : value}`]
+  })
+  return `${label}: ${parts.join(', ')} (${duration(trial.durationMs)})`
+}
