@@ -1,15 +1,34 @@
 import type {Command} from '@oclif/core'
+import {experimentCommand} from '../src/cli/experiment-command.js'
+import {experimentNames, loadExperiment} from '../src/lab/experiments.js'
 import Clean from './clean.js'
 import Down from './down.js'
+import ExperimentList from './experiment/list.js'
+import ExperimentShow from './experiment/show.js'
 import Heal from './heal.js'
+import ResultsList from './results/list.js'
+import ResultsRejudge from './results/rejudge.js'
+import ResultsShow from './results/show.js'
 import Status from './status.js'
 import Up from './up.js'
 
-/** Every command of kx by its id; `:` stands for the space between its words. */
+const experiments = await Promise.all(
+  experimentNames().map(
+    async name => [`experiment:${name}`, experimentCommand(name, await loadExperiment(name))] as const,
+  ),
+)
+
+/** Every command of kx by its id; `:` stands for the space between its words. One per file of `experiments/` is made here. */
 export default {
   clean: Clean,
   down: Down,
   heal: Heal,
   status: Status,
   up: Up,
+  ...Object.fromEntries(experiments),
+  'experiment:list': ExperimentList,
+  'experiment:show': ExperimentShow,
+  'results:list': ResultsList,
+  'results:rejudge': ResultsRejudge,
+  'results:show': ResultsShow,
 } satisfies Record<string, Command.Class>

@@ -57,7 +57,9 @@ export function configFolder(env: NodeJS.ProcessEnv): string {
 }
 
 function fromEnvironment(env: NodeJS.ProcessEnv): Preset[] {
-  return Object.keys(settings).flatMap(flag => {
+  // KX_KAFKA_HOME is no flag in disguise: that would rule out Docker. The search for Kafka's jars reads it.
+  const flags = Object.keys(settings).filter(flag => flag !== 'kafka-home')
+  return flags.flatMap(flag => {
     const name = `KX_${flag.toUpperCase().replaceAll('-', '_')}`
     const value = env[name]
     if (value === undefined || value === '') return []

@@ -1,3 +1,4 @@
+import * as Args from '@oclif/core/args'
 import {CLIError} from '@oclif/core/errors'
 import * as Flags from '@oclif/core/flags'
 
@@ -83,3 +84,11 @@ export function configOf(
 ): Record<string, string> | undefined {
   return settings && Object.fromEntries(settings)
 }
+
+export const resultsFlag = Flags.string({default: 'results', helpValue: '<folder>', summary: 'where runs are stored'})
+
+export const runArgument = Args.string({
+  required: true,
+  ignoreStdin: true,
+  description: "a run: its id, experiment/id, an experiment (its newest run), or the run's folder",
+})

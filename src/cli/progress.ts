@@ -84,9 +84,11 @@ export class Progress implements Disposable {
 
 /** Control characters of brokers' logs and file names must not reach the terminal; our own colours may. */
 function safeLine(line: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with an escape character
   return line
-    .split(/(\u001b\[\d+m)/)
+    .split(colour)
     .map((part, index) => (index % 2 === 1 ? part : safe(part)))
     .join('')
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with an escape character
+const colour = /(\u001b\[\d+m)/

@@ -1,0 +1,34 @@
+import type {Answer} from '../../src/cli/answer.js'
+import {type ArgsOf, type FlagsOf, KxCommand} from '../../src/cli/base-command.js'
+import {exitOf} from '../../src/cli/experiment-command.js'
+import {resultsFlag, runArgument} from '../../src/cli/flags.js'
+
+export default class ResultsRejudge extends KxCommand<typeof ResultsRejudge> {
+  static override summary = 'Judge a stored run again, from its stored trials'
+  static override description =
+    "The verdict is a pure function of the trials. It is made again with the experiment as it is now, and the run's report is written anew; if the experiment's file has changed since the run, that is said."
+  static override examples = ['<%= config.bin %> results rejudge data-loss']
+  static override flags = {results: resultsFlag}
+  static override args = {run: runArgument}
+
+  protected override async work(
+    flags: FlagsOf<typeof ResultsRejudge>,
+    {run}: ArgsOf<typeof ResultsRejudge>,
+  ): Promise<Answer> {
+    const [{rejudge}, {textReport}] = await Promise.all([
+      import('../../src/lab/results.js'),
+      import('../../src/report/text.js'),
+    ])
+    const {input, changed} = await rejudge(flags.results, run)
+    return {
+      data: {run: input.run, changed},
+      text: view =>
+        [
+          textReport(input, view).trimEnd(),
+          '',
+          ...(changed.length === 0 ? ['Judged again: nothing changed.'] : changed),
+        ].join('\n'),
+      exit: exitOf(input.run),
+    }
+  }
+}
