@@ -1,0 +1,98 @@
+import {existsSync} from 'node:fs'
+import {KxError} from '../../util/errors.js'
+import type {Cluster, ClusterState} from '../cluster.js'
+import {composeCreate} from './compose-cli.js'
+import {dumpInContainer} from './dump.js'
+import {type Engine, isEngineGone} from './engine.js'
+import {removeAllOf} from './leftovers.js'
+import {DockerNode} from './node.js'
+
+/** What `ClusterState.detail` holds for this runtime. */
+export interface DockerDetail {
+  /** The endpoint: `host`, `source` and `certificates` of `EngineEndpoint`. */
+  readonly host: string
+  readonly source: string
+  readonly certificates?: string
+  readonly project: string
+  readonly image: string
+  /** Path of the Compose file. */
+  readonly file: string
+  /** The owner label. */
+  readonly owner: string
+}
+
+/** A cluster of containers. The handle holds nothing open: every question is a request of its own. */
+export class DockerCluster implements Cluster {
+  readonly runtime = 'docker'
+  readonly name
+  readonly spec
+  readonly clusterId
+  readonly ephemeral
+  readonly bootstrapServers
+  readonly nodes: readonly DockerNode[]
+  readonly brokers: readonly DockerNode[]
+  private recreating: Promise<void> | undefined
+
+  constructor(
+    state: ClusterState,
+    private readonly engine: Engine,
+    private readonly detail: DockerDetail,
+  ) {
+    this.name = state.name
+    this.spec = state.spec
+    this.clusterId = state.clusterId
+    this.ephemeral = state.ephemeral
+    const context = {engine, owner: detail.owner, recreate: () => this.recreate()}
+    this.nodes = state.nodes.map(record => new DockerNode(context, record))
+    this.brokers = this.nodes.filter(node => node.roles.includes('broker'))
+    this.bootstrapServers = this.brokers.map(node => node.address).join(',')
+  }
+
+  /** Found by their labels, so that it works without the Compose file, and after a start that was broken off. */
+  async down({wipe}: {readonly wipe: boolean}): Promise<void> {
+    // With the data on the way out nobody needs a controlled shutdown, which takes as long as the slowest broker.
+    if (!wipe) await this.shutDown()
+    await removeAllOf(this.engine, this.name, this.detail.owner, {keepVolumes: !wipe})
+  }
+
+  async dumpLog(
+    files: readonly {readonly name: string; readonly bytes: Buffer}[],
+    flags: readonly string[],
+  ): Promise<string> {
+    return dumpInContainer(this.engine, {cluster: this.name, image: this.detail.image}, files, flags)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  /** Brokers first: a broker hands its leaderships over through the controllers. */
+  private async shutDown(): Promise<void> {
+    const controllers = this.nodes.filter(node => !node.roles.includes('broker'))
+    for (const group of [this.brokers, controllers]) await Promise.all(group.map(shutDownNode))
+  }
+
+  private recreate(): Promise<void> {
+    this.recreating ??= this.create().finally(() => {
+      this.recreating = undefined
+    })
+    return this.recreating
+  }
+
+  private async create(): Promise<void> {
+    const {file, project} = this.detail
+    if (!existsSync(file)) {
+      throw new KxError('environment', 'KX_COMPOSE', `The Compose file of cluster "${this.name}" is gone (${file}).`, {
+        suggestions: [`Remove the cluster and its data: kx down --wipe --name ${this.name}`],
+      })
+    }
+    await composeCreate(this.engine.endpoint, {project, file, timeoutMs: 60_000})
+  }
+}
+
+/** A node that does not shut down in time is killed by the removal that follows; its data survive that as a crash. */
+async function shutDownNode(node: DockerNode): Promise<void> {
+  if ((await node.state()) === 'paused') await node.resume()
+  if ((await node.state()) !== 'running') return
+  await node.stop().catch(async error => {
+    if (isEngineGone(error)) throw error
+  })
+}
