@@ -38,8 +38,8 @@ export async function renderedFailure(failure: Failure, format: Format): Promise
 /** An error for people: one paragraph, its cause, and what to try. */
 export function failureText(failure: Failure, screen: Screen): string {
   const columns = Math.min(screen.columns, 120)
-  const label = failure.kind === 'interrupted' ? '' : `${paint('Error', 'red', screen.colour)}: `
-  const lines = [`${label}${wrap(failure.message, columns)}`]
+  const label = failure.kind === 'interrupted' ? '' : 'Error: '
+  const lines = [wrap(`${label}${failure.message}`, columns).replace(/^Error:/, paint('Error:', 'red', screen.colour))]
   if (failure.cause !== null && !failure.message.includes(failure.cause)) {
     lines.push(wrap(`Cause: ${failure.cause}`, columns, '       '))
   }
