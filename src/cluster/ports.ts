@@ -106,9 +106,11 @@ function checkBase(base: number, count: number): void {
   )
 }
 
-function taken(port: number, owner: string): KxError {
+export function taken(port: number, owner: string): KxError {
   return new KxError('environment', 'KX_PORT_TAKEN', `Port ${port} is taken: ${owner}.`, {
-    suggestions: ['Take another --port-base, or leave it out: then kx looks for free ports itself.'],
+    suggestions: [
+      'End that process, or take another --port-base; without that flag a new cluster looks for free ports itself.',
+    ],
   })
 }
 
