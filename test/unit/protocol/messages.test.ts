@@ -1,30 +1,8 @@
 import {describe, expect, it} from 'vitest'
-import {ProtocolError} from '../../../src/protocol/errors.js'
-import {
-  coordinatorRecord,
-  decode,
-  encode,
-  messageNamed,
-  metadataRecord,
-  remoteLogMetadataRecord,
-  requestFor,
-  requestHeaderVersion,
-  responseFor,
-  responseHeaderVersion,
-} from '../../../src/protocol/messages.js'
+import {decode, encode} from '../../../src/protocol/messages.js'
 
 const hex = (text: string) => Buffer.from(text.replace(/ /g, ''), 'hex')
 const fooId = 'AAAAAAAAAAAAAAAAAAAAAQ'
-
-function failureOf(run: () => unknown): string {
-  try {
-    run()
-  } catch (error) {
-    if (error instanceof ProtocolError) return `${error.failure}: ${error.message}`
-    throw error
-  }
-  return 'none'
-}
 
 describe('golden bytes, encoded independently of kx and read by Kafka’s own tools', () => {
   const goldens = [
