@@ -11,10 +11,10 @@ export default class Clean extends KxCommand<typeof Clean> {
   protected override async work(
     _flags: FlagsOf<typeof Clean>,
     _: ArgsOf<typeof Clean>,
-    {signal, progress}: Session,
+    {progress}: Session,
   ): Promise<Answer> {
-    const {clean} = await import('../src/cluster/lifecycle.js')
-    const {removed, kept} = await clean({signal, progress: phase => progress.live(phase)})
+    const {clean} = await import('../src/cluster/leftovers.js')
+    const {removed, kept} = await clean({progress: phase => progress.live(phase)})
     return {
       data: {removed, kept},
       text: () =>

@@ -1,9 +1,10 @@
 import {type Answer, table} from '../../src/cli/answer.js'
 import {type ArgsOf, type FlagsOf, KxCommand} from '../../src/cli/base-command.js'
 import {resultsFlag} from '../../src/cli/flags.js'
+import {duration} from '../../src/util/format.js'
 
 export default class ResultsList extends KxCommand<typeof ResultsList> {
-  static override summary = 'All stored runs, newest last'
+  static override summary = 'All stored runs, newest first'
   static override examples = ['<%= config.bin %> results list']
   static override flags = {results: resultsFlag}
 
@@ -15,15 +16,14 @@ export default class ResultsList extends KxCommand<typeof ResultsList> {
       text: view => {
         if (runs.length === 0) return `No runs in ${flags.results}. Next  kx experiment data-loss`
         return table(
-          ['run', 'started', 'verdict', 'trials', 'kafka', 'runtime', ...(view.wide ? ['seed', 'folder'] : [])],
+          ['run', 'started', 'verdict', 'kafka', 'runtime', ...(view.wide ? ['took', 'folder'] : [])],
           runs.map(run => [
             `${run.experiment}/${run.id}`,
             run.startedAt.slice(0, 16).replace('T', ' '),
             run.state === 'done' ? run.outcome : run.state,
-            run.trials,
             run.kafka,
             run.runtime,
-            ...(view.wide ? [run.seed, run.dir] : []),
+            ...(view.wide ? [duration(run.durationMs), run.dir] : []),
           ]),
         )
       },

@@ -3,7 +3,7 @@ import {KxError, messageOf} from '../util/errors.js'
 import {list as enumerated} from '../util/format.js'
 import type {Cluster, ClusterNode, ClusterState, NodeState, Proof, Role} from './cluster.js'
 import {entries, record} from './journal.js'
-import {isGone} from './owner.js'
+import {removeHalfStarted, removeWithoutState} from './leftovers.js'
 import {readiness, untilReady} from './ready.js'
 import {type Chosen, chooseRuntime, type RuntimeRequest, runtimeNamed} from './runtimes.js'
 import {type ClusterSpec, defaultSpec, differences, type Profile, type RuntimeName} from './spec.js'
@@ -74,10 +74,15 @@ export async function up(request: ClusterRequest): Promise<UpResult> {
     await using cluster = await startAgain(state, request)
     return {status: await statusOf(stateOf(cluster.name)), outcome: 'restarted'}
   }
-  if (state) await takeAway(state, request)
-  const chosen = await chooseRuntime(request.runtime, {...request, spec: {...defaultSpec, ...request.asked}})
-  await using cluster = await startReady(chosen, request, false)
-  return {status: await statusOf(stateOf(cluster.name)), outcome: 'started'}
+  if (state) await removeHalfStarted(state, request)
+  try {
+    const chosen = await chooseRuntime(request.runtime, {...request, spec: {...defaultSpec, ...request.asked}})
+    await using cluster = await startReady(chosen, request, false)
+    return {status: await statusOf(stateOf(cluster.name)), outcome: 'started'}
+  } finally {
+    // The lock lies in the cluster's folder: without a cluster neither is to stay.
+    if (!loadState(request.name)) removeState(request.name)
+  }
 }
 
 /** A cluster for one run, ready. The caller removes it: `cluster.down({wipe: true})`. On any failure nothing is left. */
@@ -98,19 +103,25 @@ export async function down(
   name: string,
   {wipe, progress}: Conduct & {readonly wipe: boolean},
 ): Promise<{readonly name: string; readonly wiped: boolean; readonly wasRunning: boolean}> {
-  const state = stateOf(name)
-  const lock = await lockCluster(name, 'kx down')
-  try {
-    await using cluster = await attach(name)
-    const states = await Promise.all(cluster.nodes.map(node => node.state()))
-    progress(wipe ? `removing cluster ${name} and its data` : `stopping cluster ${name}`)
-    await cluster.down({wipe})
-    if (wipe) removeState(name)
-    else updateState(name, now => ({...now, phase: 'down'}))
-    return {name, wiped: wipe, wasRunning: state.phase !== 'down' && states.some(isUp)}
-  } finally {
-    lock[Symbol.dispose]()
+  const state = stateOf(name, wipe)
+  using _lock = await lockCluster(name, 'kx down')
+  progress(wipe ? `removing cluster ${name} and its data` : `stopping cluster ${name}`)
+  if (state === undefined) {
+    await removeWithoutState(name)
+    return {name, wiped: true, wasRunning: true}
   }
+  await using cluster = await attach(name)
+  const wasRunning = (await Promise.all(cluster.nodes.map(node => node.state()))).some(isUp)
+  if (wipe) {
+    await cluster.down({wipe})
+    removeState(name)
+  } else if (wasRunning || state.phase !== 'down') await stop(cluster)
+  return {name, wiped: wipe, wasRunning}
+}
+
+/** An ephemeral cluster that is to stay (`--keep`): from now on it is one like those made by `up`. */
+export function keep(name: string): void {
+  updateState(name, state => ({...state, ephemeral: false}))
 }
 
 /** All clusters of this user. */
@@ -121,33 +132,6 @@ export async function list(): Promise<ClusterStatus[]> {
 /** @throws KxError KX_NO_CLUSTER (usage) */
 export async function status(name: string): Promise<ClusterStatus> {
   return statusOf(stateOf(name))
-}
-
-export interface Cleaned {
-  readonly name: string
-  readonly why: string
-}
-
-/** Removes clusters that were made for one run, or never came up, and whose kx process is gone for certain. */
-export async function clean(conduct: Conduct): Promise<{readonly removed: Cleaned[]; readonly kept: Cleaned[]}> {
-  const removed: Cleaned[] = []
-  const kept: Cleaned[] = []
-  const {states, unreadable} = listStates()
-  for (const state of states) {
-    if (!state.ephemeral && state.phase !== 'starting') continue
-    const what = state.ephemeral ? 'it was made for one run' : 'it never came up'
-    if (!(await isGone(state.owner))) {
-      kept.push({
-        name: state.name,
-        why: `${what}, and its kx (pid ${state.owner.pid} on ${state.owner.host}) may still run`,
-      })
-      continue
-    }
-    await takeAway(state, conduct)
-    removed.push({name: state.name, why: `${what}, and its kx (pid ${state.owner.pid}) is gone`})
-  }
-  for (const error of unreadable) kept.push({name: 'a cluster', why: error.message})
-  return {removed, kept}
 }
 
 export interface Cure {
@@ -213,28 +197,38 @@ async function startReady({runtime}: Chosen, request: ClusterRequest, ephemeral:
   const startedMs = performance.now()
   const cluster = await runtime.start({...request, spec: {...defaultSpec, ...asked}, ephemeral})
   try {
-    await untilReady(cluster, {
-      signal,
-      progress,
-      timeoutMs: Math.max(5_000, timeoutMs - (performance.now() - startedMs)),
-    })
+    const leftMs = Math.max(5_000, timeoutMs - (performance.now() - startedMs))
+    await untilReady(cluster, {signal, progress, timeoutMs: leftMs})
     return cluster
   } catch (error) {
     progress(`removing what was started of cluster ${name}`)
-    await cluster.down({wipe: true}).catch(failure => {
-      throw new AggregateError([error, failure], `${messageOf(error)} Removing it failed too: ${messageOf(failure)}`)
+    await orLeftBehind(error, async () => {
+      await cluster.down({wipe: true})
+      removeState(name)
     })
-    removeState(name)
     throw error
   }
 }
 
-/** Starts a stopped cluster on its data; if that fails it is stopped again, data kept. */
+/** Cleans up after `error`; if that fails too, both are told. */
+async function orLeftBehind(error: unknown, cleanUp: () => Promise<void>): Promise<void> {
+  await cleanUp().catch((failure: unknown) => {
+    const kind = error instanceof KxError ? error.kind : 'environment'
+    throw new KxError(
+      kind,
+      'KX_LEFT_BEHIND',
+      `${messageOf(error)} Removing what was started failed too: ${messageOf(failure)}`,
+      {
+        suggestions: ['kx clean tries again.'],
+        cause: new AggregateError([error, failure]),
+      },
+    )
+  })
+}
+
+/** Starts a stopped cluster on its data; if that fails it is stopped again. What ran before is left running. */
 async function startAgain(state: ClusterState, request: ClusterRequest): Promise<Cluster> {
-  const runtime = await runtimeNamed(state.runtime)
-  const obstacle = await runtime.obstacle({...request, spec: state.spec})
-  if (obstacle !== undefined) throw new KxError('environment', 'KX_NO_RUNTIME', obstacle, {suggestions: ['kx doctor']})
-  const cluster = await runtime.attach(state)
+  const cluster = await (await runtimeNamed(state.runtime)).attach(state)
   try {
     request.progress(`starting cluster ${state.name} on its data`)
     await Promise.all(cluster.nodes.map(startIfDown))
@@ -242,34 +236,20 @@ async function startAgain(state: ClusterState, request: ClusterRequest): Promise
     await untilReady(cluster, request)
     return cluster
   } catch (error) {
-    await cluster.down({wipe: false})
-    updateState(state.name, now => ({...now, phase: 'down'}))
+    if (state.phase === 'down') await orLeftBehind(error, () => stop(cluster))
     throw error
   }
+}
+
+async function stop(cluster: Cluster): Promise<void> {
+  await cluster.down({wipe: false})
+  updateState(cluster.name, now => ({...now, phase: 'down'}))
 }
 
 async function startIfDown(node: ClusterNode): Promise<void> {
   const state = await node.state()
   if (state === 'paused') await node.resume()
   else if (state !== 'running') await node.start()
-}
-
-/** Removes a cluster with its data: nobody will use it any more. */
-async function takeAway(state: ClusterState, {progress}: Conduct): Promise<void> {
-  if (!(await isGone(state.owner))) {
-    throw new KxError(
-      'environment',
-      'KX_CLUSTER_BUSY',
-      `Cluster ${state.name} is being started by another kx (pid ${state.owner.pid}).`,
-      {
-        suggestions: ['Wait until it is up: kx status', 'Take another name: --name'],
-      },
-    )
-  }
-  progress(`removing the leftovers of cluster ${state.name}`)
-  await using cluster = await (await runtimeNamed(state.runtime)).attach(state)
-  await cluster.down({wipe: true})
-  removeState(state.name)
 }
 
 function refuseOther(state: ClusterState, {name, runtime, asked}: ClusterRequest): void {
@@ -287,9 +267,16 @@ function refuseOther(state: ClusterState, {name, runtime, asked}: ClusterRequest
   })
 }
 
-function stateOf(name: string): ClusterState {
-  const state = loadState(name)
-  if (state) return state
+function stateOf(name: string): ClusterState
+function stateOf(name: string, evenDamaged: boolean): ClusterState | undefined
+function stateOf(name: string, evenDamaged = false): ClusterState | undefined {
+  try {
+    const state = loadState(name)
+    if (state) return state
+  } catch (error) {
+    if (evenDamaged && error instanceof KxError && error.code === 'KX_CLUSTER_STATE') return undefined
+    throw error
+  }
   const known = listStates().states.map(one => one.name)
   throw new KxError('usage', 'KX_NO_CLUSTER', `There is no cluster ${name}.`, {
     suggestions: [known.length > 0 ? `Clusters: ${known.join(', ')}.` : 'kx up starts one.'],
