@@ -1,7 +1,8 @@
 import type {AnyExperiment, TopicSpec} from '../experiment/experiment.js'
 import {kafkaError} from '../kafka/errors.js'
 import {KxError} from '../util/errors.js'
-import {createTopics, deleteTopics, describeCluster, listPartitionReassignments} from '../wire/requests.js'
+import {createTopics, deleteTopics, listPartitionReassignments} from '../wire/admin-requests.js'
+import {describeCluster} from '../wire/requests.js'
 import type {ClusterView} from './view.js'
 
 /** The topics of one trial: the apparatus' name → the real topic. All have one partition and the same leader. */

@@ -3,7 +3,7 @@ import type {Bench, BenchBroker, BenchTopic, Cut, FaultRecord, ReplicaEnd, Write
 import type {TimelineEvent} from '../experiment/timeline.js'
 import type {Found, ReplicaRecords, Writes} from '../history/operation.js'
 import {pause} from '../util/until.js'
-import {electLeaders} from '../wire/requests.js'
+import {electLeaders} from '../wire/admin-requests.js'
 import {type Apparatus, untilInSync} from './apparatus.js'
 import {BenchTopicOnWire} from './bench-topic.js'
 import {act, type FaultContext, heal} from './faults.js'
@@ -170,7 +170,8 @@ export class LabBench implements Bench {
 
   async timeline(): Promise<readonly TimelineEvent[]> {
     const {apparatus, startWallMs} = this.options
-    return readTimeline(await this.#controller(), {topics: apparatus.topics, sinceWallMs: startWallMs})
+    const topics = new Map([...apparatus.topics].map(([name, topic]) => [topic, name]))
+    return readTimeline(await this.#controller(), {topics, sinceWallMs: startWallMs})
   }
 
   faults(): readonly FaultRecord[] {

@@ -3,28 +3,27 @@ import type {AnyExperiment} from '../experiment/experiment.js'
 import type {Figure} from '../experiment/figures.js'
 import type {Judgement} from '../experiment/judge.js'
 import type {ReportInput, RunRecord} from '../experiment/run.js'
-import type {FaultRecord} from '../experiment/bench.js'
-import type {EvidenceFile, StoredPlan, StoredTrial} from './store.js'
+import type {EvidenceFile, StoredPlan} from './store.js'
 
 export type RunState = RunRecord['state']
 
 export interface Assembly {
   readonly note: AnyExperiment
   readonly plan: StoredPlan
-  readonly trials: readonly StoredTrial[]
   readonly judgement: Judgement
   readonly dir: string
   readonly durationMs: number
   readonly state: RunState
   readonly notes: readonly string[]
   readonly evidence: readonly EvidenceFile[]
+  readonly faults: ReportInput['faults']
   /** A reason why nothing may be upheld, e.g. Kafka's own tool read something else. */
   readonly doubt?: string
 }
 
 /** All that a report draws from, out of what was stored: the same for a run that has just ended and for one of last year. */
 export function assemble(assembly: Assembly): ReportInput {
-  const {note, plan, trials, judgement, dir, durationMs, state, evidence, doubt} = assembly
+  const {note, plan, judgement, dir, durationMs, state, evidence, doubt} = assembly
   const conditions = note.conditions as Readonly<Record<string, {label: string}>>
   const example = safely(() => note.example?.(judgement.counted) as string | undefined)
   const run: RunRecord = {
@@ -56,7 +55,7 @@ export function assemble(assembly: Assembly): ReportInput {
     }),
   }
   const figures = safely(() => note.figures(judgement.counted, plan.knobs) as readonly Figure[]) ?? []
-  return {run, figures, evidence, faults: trials.flatMap(faultsOf)}
+  return {run, figures, evidence, faults: assembly.faults}
 }
 
 function doubted({verdict}: Judgement, doubt: string | undefined): RunRecord['verdict'] {
@@ -70,15 +69,4 @@ function safely<T>(draw: () => T): T | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Every fault that an observation tells of, wherever the method put it. */
-function faultsOf({number, observation}: StoredTrial): ReportInput['faults'] {
-  if (typeof observation !== 'object' || observation === null) return []
-  return Object.values(observation).flatMap(value => {
-    const fault = value as Partial<FaultRecord> | null
-    if (typeof fault?.mechanism !== 'string' || typeof fault.evidence !== 'string') return []
-    const {fault: what = '', nodeId = -1, mechanism, evidence, startMs = 0} = fault
-    return [{trial: number, fault: what, nodeId, mechanism, evidence, startMs}]
-  })
 }

@@ -11,7 +11,7 @@ import {loadExperiment} from './experiments.js'
 import {estimateSeconds, planTrials, plannedBlows} from './plan.js'
 import {assemble, type RunState} from './record.js'
 import {Redaction} from './redact.js'
-import {Store, type StoredPlan, type StoredTrial} from './store.js'
+import {readFaults, Store, type StoredPlan, type StoredTrial} from './store.js'
 import {runTrial} from './trial.js'
 import {ClusterView} from './view.js'
 import {agreesWithKafka} from './witness.js'
@@ -217,13 +217,13 @@ class Session {
     const input = assemble({
       note,
       plan: this.plan,
-      trials: this.#trials,
       judgement: this.#judge(),
       dir: store.dir,
       durationMs: Math.round(performance.now() - startedMs),
       state,
       notes: this.#notes,
       evidence: store.evidence,
+      faults: readFaults(store.dir),
       ...(this.#doubt === undefined ? {} : {doubt: this.#doubt}),
     })
     store.saveRun(input.run)

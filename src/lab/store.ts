@@ -2,7 +2,8 @@ import {createHash, randomBytes} from 'node:crypto'
 import {appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs'
 import {basename, dirname, join} from 'node:path'
 import {gzipSync} from 'node:zlib'
-import type {RunRecord} from '../experiment/run.js'
+import type {Proof} from '../cluster/cluster.js'
+import type {ReportInput, RunRecord} from '../experiment/run.js'
 import type {Operation} from '../history/operation.js'
 import {KxError, messageOf, systemCode} from '../util/errors.js'
 import type {Redaction} from './redact.js'
@@ -162,15 +163,28 @@ export function readPlan(dir: string): StoredPlan {
   return JSON.parse(readFileSync(join(dir, 'plan.json'), 'utf8')) as StoredPlan
 }
 
-/** All trials that were saved; a torn last line is left out. */
+/** All trials that were saved. */
 export function readTrials(dir: string): StoredTrial[] {
-  const path = join(dir, 'trials.jsonl')
+  return linesOf<StoredTrial>(join(dir, 'trials.jsonl'))
+}
+
+/** The faults that were proven, of all trials, as the journal's copy has them. */
+export function readFaults(dir: string): ReportInput['faults'] {
+  return linesOf<{trial: number; state: string; startWallMs: number; proof?: Proof}>(join(dir, 'faults.jsonl')).flatMap(({trial, state, startWallMs, proof}) => {
+    if (state !== 'proven' || !proof) return []
+    const {fault, nodeId, mechanism, evidence, wallMs} = proof
+    return [{trial, fault, nodeId, mechanism, evidence, startMs: wallMs - startWallMs}]
+  })
+}
+
+/** JSON lines; a torn last line (a crash in the middle of a write) is left out. */
+function linesOf<T>(path: string): T[] {
   if (!existsSync(path)) return []
   return readFileSync(path, 'utf8')
     .split('\n')
     .flatMap(line => {
       try {
-        return line === '' ? [] : [JSON.parse(line) as StoredTrial]
+        return line === '' ? [] : [JSON.parse(line) as T]
       } catch {
         return []
       }
