@@ -5,7 +5,6 @@ dry_run="${dry_run-}"
 agreed="${agreed-}"
 changes=0
 apt_updated=
-cache="${XDG_CACHE_HOME:-$HOME/.cache}/kx"
 state="${XDG_STATE_HOME:-$HOME/.local/state}/kx"
 
 say() { printf 'setup: %s\n' "$1"; }

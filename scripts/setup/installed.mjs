@@ -20,7 +20,12 @@ function fits(list, value) {
 /** Optional packages are those of one platform; libc is not asked: npm installs both kinds where it can't tell. */
 function belongsHere(entry) {
   if (!entry.optional) return true
-  return fits(entry.os, process.platform) && fits(entry.cpu, process.arch) && entry.libc === undefined && entry.os !== undefined
+  return (
+    fits(entry.os, process.platform) &&
+    fits(entry.cpu, process.arch) &&
+    entry.libc === undefined &&
+    entry.os !== undefined
+  )
 }
 
 function isInstalled() {
@@ -30,7 +35,11 @@ function isInstalled() {
   return Object.entries(wanted).every(([path, entry]) => {
     if (path === '' || !belongsHere(entry)) return true
     const found = present[path]
-    return found?.version === entry.version && found?.integrity === entry.integrity && existsSync(new URL(`${path}/package.json`, root))
+    return (
+      found?.version === entry.version &&
+      found?.integrity === entry.integrity &&
+      existsSync(new URL(`${path}/package.json`, root))
+    )
   })
 }
 
