@@ -1,0 +1,192 @@
+import {kafkaError} from '../kafka/errors.js'
+import {KxError, messageOf} from '../util/errors.js'
+import {list} from '../util/format.js'
+import {until} from '../util/until.js'
+import {Connection} from '../wire/connection.js'
+import {describeCluster, describeQuorum} from '../wire/requests.js'
+import type {Cluster, ClusterNode} from './cluster.js'
+import {endpointOf, probe} from './probe.js'
+import {controllerIds} from './spec.js'
+
+export interface Readiness {
+  readonly ready: boolean
+  /** One sentence that says what is missing. */
+  readonly missing?: string
+  /** The leader of the quorum (the active controller), if a broker could say. */
+  readonly controllerId?: number
+}
+
+export interface ReadyOptions {
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+  readonly progress: (phase: string) => void
+}
+
+/** What is missing, and the node whose log may say why. */
+interface Gap {
+  readonly missing: string
+  readonly node?: ClusterNode
+}
+
+/**
+ * Waits until the cluster does what clusters are for: all nodes run, every broker sees all brokers registered and
+ * unfenced, the quorum has a leader whom all controllers follow, and a record that was written with acks=all through
+ * each broker is read back. An open port says nothing: Docker's proxy accepts for a paused broker too.
+ * @throws KxError KX_TIMEOUT (environment) with what was missing and the log of the node at fault; KX_NODE_DIED
+ * (environment) as soon as a node ends; KX_INTERRUPTED
+ */
+export async function untilReady(cluster: Cluster, {timeoutMs, signal, progress}: ReadyOptions): Promise<void> {
+  const deadline = performance.now() + timeoutMs
+  const remaining = () => Math.max(1_000, deadline - performance.now())
+  let gap: Gap = {missing: 'Nothing has answered yet.'}
+  const waiting = {signal, missing: async () => `${gap.missing}${await lastLines(gap.node)}`}
+  progress(`waiting until ${cluster.nodes.length} nodes are ready`)
+  await using connections = new Connections(signal)
+  await until(
+    `cluster "${cluster.name}" to be ready`,
+    async () => {
+      await refuseDead(cluster)
+      const found = await look(cluster, connections)
+      gap = found.gap ?? gap
+      return found.gap ? undefined : true
+    },
+    {...waiting, timeoutMs: remaining(), everyMs: 40},
+  )
+  progress('writing and reading a probe through each broker')
+  await probe(cluster, {
+    timeoutMs: remaining(),
+    signal,
+    lastLines: nodeId => lastLines(cluster.nodes.find(node => node.nodeId === nodeId)),
+  })
+}
+
+/** How it stands now; writes nothing and waits for an answer no longer than `timeoutMs` (default 2,000). */
+export async function readiness(cluster: Cluster, timeoutMs = 2_000): Promise<Readiness> {
+  await using connections = new Connections(AbortSignal.timeout(timeoutMs))
+  const stopped = await notRunning(cluster)
+  const {gap = stopped[0] && {missing: stopped[0].sentence}, controllerId} = await look(cluster, connections)
+  const found = controllerId === undefined ? {} : {controllerId}
+  return gap ? {ready: false, missing: stopped[0]?.sentence ?? gap.missing, ...found} : {ready: true, ...found}
+}
+
+/** Asks every broker once what it sees. */
+async function look(
+  cluster: Cluster,
+  connections: Connections,
+): Promise<{readonly gap?: Gap; readonly controllerId?: number}> {
+  const views = await Promise.all(cluster.brokers.map(broker => view(cluster, broker, connections)))
+  const gap = views.find(found => found.gap)?.gap
+  const answering = views.find(found => found.connection)?.connection
+  if (!answering) return gap ? {gap} : {}
+  const quorum = await quorumSeenBy(answering, cluster)
+  const controllerId = quorum.leaderId === undefined ? {} : {controllerId: quorum.leaderId}
+  const missing = gap ?? quorum.gap
+  return missing ? {gap: missing, ...controllerId} : controllerId
+}
+
+interface View {
+  readonly gap?: Gap
+  readonly connection?: Connection
+}
+
+async function view(cluster: Cluster, broker: ClusterNode, connections: Connections): Promise<View> {
+  const name = `Broker ${broker.nodeId} (${broker.address})`
+  let connection: Connection
+  try {
+    connection = await connections.to(broker)
+  } catch (error) {
+    return {gap: {missing: `${name} does not answer: ${messageOf(error)}`, node: broker}}
+  }
+  try {
+    const {clusterId, brokers} = await describeCluster(connection, {includeFencedBrokers: true})
+    if (clusterId !== cluster.clusterId) return {gap: {missing: `${name} belongs to another cluster, ${clusterId}.`}}
+    const unfenced = new Set(brokers.filter(({isFenced}) => !isFenced).map(({brokerId}) => brokerId))
+    const absent = cluster.brokers.filter(({nodeId}) => !unfenced.has(nodeId))
+    const [first] = absent
+    if (!first) return {connection}
+    const fenced = brokers.some(({brokerId}) => brokerId === first.nodeId)
+    const who = `broker ${list(absent.map(({nodeId}) => nodeId))}`
+    const missing = fenced ? `${name} sees ${who} as fenced.` : `${name} does not see ${who} registered.`
+    return {connection, gap: {missing, node: first}}
+  } catch (error) {
+    return {gap: {missing: `${name} does not say which brokers it sees: ${messageOf(error)}`, node: broker}}
+  }
+}
+
+async function quorumSeenBy(
+  connection: Connection,
+  cluster: Cluster,
+): Promise<{readonly gap?: Gap; readonly leaderId?: number}> {
+  try {
+    const {errorCode, leaderId, currentVoters} = await describeQuorum(connection)
+    if (errorCode !== 0)
+      return {gap: {missing: `The quorum is not known: error ${errorCode} ${kafkaError(errorCode).name}.`}}
+    if (leaderId < 0) return {gap: {missing: 'The controllers have elected no leader.'}}
+    const following = new Set(
+      currentVoters.filter(({lastFetchTimestamp}) => lastFetchTimestamp > 0n).map(({replicaId}) => replicaId),
+    )
+    const absent = controllerIds(cluster.spec).find(nodeId => nodeId !== leaderId && !following.has(nodeId))
+    if (absent === undefined) return {leaderId}
+    const node = cluster.nodes.find(({nodeId}) => nodeId === absent)
+    const missing = `Controller ${absent} does not follow the quorum's leader ${leaderId}.`
+    return {leaderId, gap: node ? {missing, node} : {missing}}
+  } catch (error) {
+    return {gap: {missing: `The quorum has no leader that answers: ${messageOf(error)}`}}
+  }
+}
+
+interface NotRunning {
+  readonly node: ClusterNode
+  readonly isUp: boolean
+  readonly sentence: string
+}
+
+async function notRunning(cluster: Cluster): Promise<NotRunning[]> {
+  const states = await Promise.all(cluster.nodes.map(async node => ({node, state: await node.state()})))
+  return states
+    .filter(({state}) => state !== 'running')
+    .map(({node, state}) => ({node, isUp: state === 'paused', sentence: `Node ${node.nodeId} is ${state}.`}))
+}
+
+/** A node that ended does not come back: waiting for it would only hide its last words. */
+async function refuseDead(cluster: Cluster): Promise<void> {
+  const dead = (await notRunning(cluster)).find(({isUp}) => !isUp)
+  if (!dead) return
+  const {nodeId} = dead.node
+  const words = await lastLines(dead.node, 12)
+  throw new KxError(
+    'environment',
+    'KX_NODE_DIED',
+    `Node ${nodeId} of cluster "${cluster.name}" ended while it started.${words}`,
+    {
+      suggestions: ['Its last log lines say why. If a setting of yours is named there, leave that --config out.'],
+    },
+  )
+}
+
+async function lastLines(node: ClusterNode | undefined, count = 5): Promise<string> {
+  if (!node) return ''
+  const lines = await node.logTail(count).catch(() => [])
+  if (lines.length === 0) return ` The log of node ${node.nodeId} is empty.`
+  return ` The last lines of the log of node ${node.nodeId}:\n${lines.map(line => `  ${line}`).join('\n')}`
+}
+
+/** One connection per broker, kept between two looks; a broken one is replaced. */
+class Connections implements AsyncDisposable {
+  readonly #open = new Map<number, Connection>()
+
+  constructor(private readonly signal: AbortSignal) {}
+
+  async to(node: ClusterNode): Promise<Connection> {
+    const known = this.#open.get(node.nodeId)
+    if (known && !known.failure) return known
+    await known?.close()
+    const fresh = await Connection.open(endpointOf(node), {requestTimeoutMs: 3_000, signal: this.signal})
+    this.#open.set(node.nodeId, fresh)
+    return fresh
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#open.values()].map(connection => connection.close()))
+  }
+}
