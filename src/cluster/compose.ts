@@ -165,6 +165,7 @@ function jvmOptions(spec: ClusterSpec): string[] {
   return [
     '-XX:+UseSerialGC',
     '-XX:+ExitOnOutOfMemoryError',
+    '-XX:-UsePerfData',
     // Java up to 21.0.5 dies of SIGILL in containers on Apple M4 (adoptium-support 1223); other machines lack the flag.
     '-XX:+IgnoreUnrecognizedVMOptions',
     '-XX:UseSVE=0',

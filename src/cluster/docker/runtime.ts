@@ -11,7 +11,7 @@ import {addressOf, containerName, logDir, renderCompose} from '../compose.js'
 import {ownOwner} from '../owner.js'
 import {choosePorts} from '../ports.js'
 import {brokerIds} from '../spec.js'
-import {clusterFolder, inStateFolder, removeState, saveState, updateState} from '../state.js'
+import {clusterFolder, inStateFolder, loadState, removeState, saveState, updateState} from '../state.js'
 import {composeObstacle, composeUp} from './compose-cli.js'
 import {type DockerDetail, DockerCluster} from './docker-cluster.js'
 import {type EngineEndpoint, type Resolved, resolveEndpoint} from './endpoint.js'
@@ -113,6 +113,7 @@ interface Plan {
 /** Writes state and Compose file: from here on another kx can find and remove what the next step makes. */
 function prepared({options, engine, image, project, owner}: Plan, ports: readonly number[]): ClusterState {
   const {name, spec, ephemeral} = options
+  if (loadState(name)) throw alreadyThere(name)
   const clientPorts = Object.fromEntries(brokerIds(spec).map((id, index) => [id, ports[index] as number]))
   const folder = clusterFolder(name)
   const file = join(folder, 'compose.yml')
@@ -149,6 +150,11 @@ function prepared({options, engine, image, project, owner}: Plan, ports: readonl
   })
   saveState(state)
   return state
+}
+
+function alreadyThere(name: string): KxError {
+  const suggestions = ['kx status shows it.', `Remove it with its data: kx down --wipe --name ${name}`]
+  return new KxError('environment', 'KX_CLUSTER_EXISTS', `There is a cluster "${name}" already.`, {suggestions})
 }
 
 /** On one engine another user may have a cluster of the same name: then the project's name gets the owner's mark. */
