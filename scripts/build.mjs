@@ -1,6 +1,6 @@
 // Compiles src, commands and experiments to dist/, and copies the data files that the compiler does not know.
 import {spawnSync} from 'node:child_process'
-import {cpSync, readdirSync, rmSync, writeFileSync} from 'node:fs'
+import {cpSync, readdirSync, rmSync} from 'node:fs'
 import {fileURLToPath} from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -13,5 +13,3 @@ if (compiled.status !== 0) process.exit(compiled.status ?? 1)
 for (const path of readdirSync(`${root}src`, {recursive: true})) {
   if (String(path).endsWith('.data.json')) cpSync(`${root}src/${path}`, `${root}dist/src/${path}`)
 }
-// Last of all: setup builds again when this is missing, or older than a source.
-writeFileSync(`${root}dist/.built`, '')
