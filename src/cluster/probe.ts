@@ -1,13 +1,16 @@
 import {randomBytes} from 'node:crypto'
 import {kafkaError} from '../kafka/errors.js'
-import {KxError} from '../util/errors.js'
+import {writeBatch} from '../log/write-batch.js'
 import {until} from '../util/until.js'
 import {createTopics, deleteTopics} from '../wire/admin-requests.js'
 import {Connection} from '../wire/connection.js'
 import {WireError} from '../wire/errors.js'
 import {fetch, produce} from '../wire/requests.js'
 import type {Endpoint} from '../wire/types.js'
-import type {Cluster, ClusterNode} from './cluster.js'
+import type {ClusterNode} from './cluster.js'
+
+/** A broker and where it is reached. */
+export type ProbedBroker = Pick<ClusterNode, 'nodeId' | 'address'>
 
 export interface ProbeOptions {
   readonly timeoutMs: number
@@ -17,28 +20,20 @@ export interface ProbeOptions {
 }
 
 /**
- * A batch with one record, value `kx`, of the year 2023: this layer writes no batches, and one that never changes is
- * enough. The topic must not delete by age.
- */
-const batch = Buffer.from(
-  '00000000000000000000003affffffff027d85e8900000000000000000018bcfe568000000018bcfe56800ffffffffffffffffffffffffffff000000011000000001046b7800',
-  'hex',
-)
-/** The broker writes base offset and leader epoch; all from the magic byte on comes back as it was sent. */
-const fromMagic = 16
-
-/**
  * Writes a record with acks=all to a partition on each broker, with replicas on the others, and reads it back. The
  * topic is deleted again.
  * @throws KxError KX_TIMEOUT (environment) with the last answer and the log of the broker that gave it
  */
-export async function probe(cluster: Cluster, {timeoutMs, signal, lastLines}: ProbeOptions): Promise<void> {
+export async function probe(
+  brokers: readonly ProbedBroker[],
+  {timeoutMs, signal, lastLines}: ProbeOptions,
+): Promise<void> {
   const topic = `kx-ready-${randomBytes(6).toString('hex')}`
   const deadline = performance.now() + timeoutMs
   /** Repeats the attempt at one broker, on a new connection each, until it succeeds. */
   const attempt = async (
     what: string,
-    node: ClusterNode,
+    node: ProbedBroker,
     act: (connection: Connection) => Promise<string | undefined>,
   ) => {
     let problem = ''
@@ -50,12 +45,12 @@ export async function probe(cluster: Cluster, {timeoutMs, signal, lastLines}: Pr
     const left = Math.max(1_000, deadline - performance.now())
     await until(`${what} at broker ${node.nodeId}`, probing, {timeoutMs: left, everyMs: 20, signal, missing})
   }
-  const [first] = cluster.brokers
-  if (!first) throw new KxError('usage', 'KX_NO_BROKERS', `Cluster "${cluster.name}" has no brokers.`)
-  await attempt('a probe topic to be made', first, connection => create(connection, topic, cluster))
+  const [first] = brokers
+  if (!first) return
+  await attempt('a probe topic to be made', first, connection => create(connection, topic, brokers))
   try {
     await Promise.all(
-      cluster.brokers.map((broker, partition) =>
+      brokers.map((broker, partition) =>
         attempt('a record with acks=all to be written and read', broker, connection =>
           writeAndRead(connection, topic, partition),
         ),
@@ -71,7 +66,7 @@ export async function probe(cluster: Cluster, {timeoutMs, signal, lastLines}: Pr
 
 /** Runs one attempt; what went wrong comes back as a sentence, empty if nothing did. */
 async function at(
-  node: ClusterNode,
+  node: ProbedBroker,
   signal: AbortSignal,
   act: (connection: Connection) => Promise<string | undefined>,
 ): Promise<string> {
@@ -88,8 +83,8 @@ async function at(
   }
 }
 
-async function create(admin: Connection, topic: string, cluster: Cluster): Promise<string | undefined> {
-  const ids = cluster.brokers.map(({nodeId}) => nodeId)
+async function create(admin: Connection, topic: string, brokers: readonly ProbedBroker[]): Promise<string | undefined> {
+  const ids = brokers.map(({nodeId}) => nodeId)
   const replicas = Math.min(3, ids.length)
   const assignments = ids.map((_, partition) => ({
     partition,
@@ -106,13 +101,20 @@ async function create(admin: Connection, topic: string, cluster: Cluster): Promi
 }
 
 async function writeAndRead(connection: Connection, topic: string, partition: number): Promise<string | undefined> {
-  const written = await produce(connection, {topic, partition, acks: -1, timeoutMs: 2_000, records: batch})
+  const value = Buffer.from(`${topic}-${partition}-${randomBytes(6).toString('hex')}`)
+  const records = writeBatch({records: [{timestamp: BigInt(Date.now()), key: null, value}]})
+  const written = await produce(connection, {topic, partition, acks: -1, timeoutMs: 2_000, records})
   if (written.errorCode !== 0) return refusal('Produce', written.errorCode, written.errorMessage)
   const read = await fetch(connection, {topic, partition, offset: written.baseOffset, maxWaitMs: 500})
   if (read.errorCode !== 0) return refusal('Fetch', read.errorCode)
-  if (read.records.subarray(fromMagic, batch.length).equals(batch.subarray(fromMagic))) return undefined
-  return `The record at offset ${written.baseOffset} was not among the ${read.records.length} bytes read.`
+  // The broker fills in the base offset and the leader epoch before the magic byte; all after that comes back as sent.
+  const same = read.records.subarray(fromMagic, records.length).equals(records.subarray(fromMagic))
+  return same
+    ? undefined
+    : `The record at offset ${written.baseOffset} was not among the ${read.records.length} bytes read.`
 }
+
+const fromMagic = 16
 
 async function remove(admin: Connection, topic: string): Promise<string | undefined> {
   const [answer] = await deleteTopics(admin, {topics: [topic]})
@@ -126,7 +128,7 @@ function refusal(api: string, code = 0, message: string | null = null): string |
 }
 
 /** Where a node is reached. */
-export function endpointOf({address}: ClusterNode): Endpoint {
+export function endpointOf({address}: Pick<ClusterNode, 'address'>): Endpoint {
   const colon = address.lastIndexOf(':')
   return {host: address.slice(0, colon), port: Number(address.slice(colon + 1))}
 }

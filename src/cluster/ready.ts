@@ -53,7 +53,7 @@ export async function untilReady(cluster: Cluster, {timeoutMs, signal, progress}
     {...waiting, timeoutMs: remaining(), everyMs: 40},
   )
   progress('writing and reading a probe through each broker')
-  await probe(cluster, {
+  await probe(cluster.brokers, {
     timeoutMs: remaining(),
     signal,
     lastLines: nodeId => lastLines(cluster.nodes.find(node => node.nodeId === nodeId)),

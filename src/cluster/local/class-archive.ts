@@ -2,9 +2,10 @@ import {access, mkdir, rename, rm, stat, writeFile} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
 import {messageOf} from '../../util/errors.js'
 import {until} from '../../util/until.js'
-import {brokerConfig, type Place, toProperties} from '../broker-config.js'
+import {brokerConfig, type Listeners, type Place, toProperties} from '../broker-config.js'
 import {tryLock} from '../lock.js'
 import {isAlive, type ProcessIdentity} from '../owner.js'
+import {probe} from '../probe.js'
 import {defaultSpec} from '../spec.js'
 import {nodeFolder, nodeFolders} from './folders.js'
 import {formatNodes, randomUuid} from './format.js'
@@ -91,7 +92,14 @@ async function train({jvm, clusterFolder, place, signal}: ClassArchiveRequest, a
     output: folders.output,
   })
   try {
+    const {CLIENT} = place.listeners as Required<Listeners>
     await untilStarted(node, folders.log, signal)
+    // What a broker does first belongs into the archive too.
+    await probe([{nodeId: trainingId, address: `${CLIENT.host}:${CLIENT.port}`}], {
+      timeoutMs: 20_000,
+      signal,
+      lastLines: async () => '',
+    })
     await sendSignal(node, folders.properties, 'SIGTERM')
     await untilGone(node, 'the node that makes the class archive', 60_000)
   } finally {
