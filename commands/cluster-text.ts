@@ -10,7 +10,7 @@ export function clusterText(status: ClusterStatus, view: View): string {
     node.roles.join('+') + (node.nodeId === status.controllerId ? ' (active)' : ''),
     node.state,
     node.address,
-    String(node.container ?? node.pid ?? '–'),
+    String(node.container ?? node.pid ?? (view.unicode ? '–' : '-')),
   ])
   const place = status.runtime === 'docker' ? 'container' : 'pid'
   return [
@@ -23,7 +23,9 @@ export function clusterText(status: ClusterStatus, view: View): string {
 }
 
 export function headline(status: ClusterStatus, view: View): string {
-  const ready = status.ready ? paint('ready', 'green', view.colour) : paint('not ready', 'red', view.colour)
+  const ready = status.ready
+    ? paint('ready', 'green', view.colour)
+    : paint(status.phase === 'down' ? 'stopped' : 'not ready', 'red', view.colour)
   const why = status.missing === undefined ? '' : `\n${status.missing}`
   return `Cluster ${status.name} is ${ready}: ${kindOf(status)}.${why}`
 }

@@ -6,6 +6,8 @@ import {clusterText} from './cluster-text.js'
 
 export default class Status extends KxCommand<typeof Status> {
   static override summary = 'Say what runs, where, and whether it is ready; without a name, of all clusters'
+  static override description =
+    'With -o json or yaml: one object for --name, and where there is only one cluster; else a list.'
   static override examples = ['<%= config.bin %> status', '<%= config.bin %> status --name default -o json']
   static override flags = clusterName('which cluster')
 
@@ -17,7 +19,8 @@ export default class Status extends KxCommand<typeof Status> {
     }
     const all = await list()
     return {
-      data: all,
+      // In the usual case nobody should have to index a list.
+      data: all.length === 1 ? all[0] : all,
       text: view => {
         if (all.length === 0) return 'No cluster is known here. Next  kx up'
         if (all.length === 1 || view.wide) return all.map(one => clusterText(one, view)).join('\n\n')

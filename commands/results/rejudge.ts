@@ -2,6 +2,7 @@ import type {Answer} from '../../src/cli/answer.js'
 import {type ArgsOf, type FlagsOf, KxCommand} from '../../src/cli/base-command.js'
 import {exitOf} from '../../src/cli/experiment-command.js'
 import {resultsFlag, runArgument} from '../../src/cli/flags.js'
+import {runText} from '../../src/cli/run-text.js'
 
 export default class ResultsRejudge extends KxCommand<typeof ResultsRejudge> {
   static override summary = 'Judge a stored run again, from its stored trials'
@@ -15,19 +16,13 @@ export default class ResultsRejudge extends KxCommand<typeof ResultsRejudge> {
     flags: FlagsOf<typeof ResultsRejudge>,
     {run}: ArgsOf<typeof ResultsRejudge>,
   ): Promise<Answer> {
-    const [{rejudge}, {textReport}] = await Promise.all([
-      import('../../src/lab/results.js'),
-      import('../../src/report/text.js'),
-    ])
+    const {rejudge} = await import('../../src/lab/results.js')
     const {input, changed} = await rejudge(flags.results, run)
+    const text = await runText(input)
     return {
       data: {run: input.run, changed},
       text: view =>
-        [
-          textReport(input, view).trimEnd(),
-          '',
-          ...(changed.length === 0 ? ['Judged again: nothing changed.'] : changed),
-        ].join('\n'),
+        [text(view).trimEnd(), '', ...(changed.length === 0 ? ['Judged again: nothing changed.'] : changed)].join('\n'),
       exit: exitOf(input.run),
     }
   }

@@ -1,6 +1,7 @@
 import type {Answer} from '../../src/cli/answer.js'
 import {type ArgsOf, type FlagsOf, KxCommand} from '../../src/cli/base-command.js'
 import {resultsFlag, runArgument} from '../../src/cli/flags.js'
+import {runText} from '../../src/cli/run-text.js'
 
 export default class ResultsShow extends KxCommand<typeof ResultsShow> {
   static override summary = 'The report of a stored run'
@@ -12,11 +13,8 @@ export default class ResultsShow extends KxCommand<typeof ResultsShow> {
     flags: FlagsOf<typeof ResultsShow>,
     {run}: ArgsOf<typeof ResultsShow>,
   ): Promise<Answer> {
-    const [{openRun}, {textReport}] = await Promise.all([
-      import('../../src/lab/results.js'),
-      import('../../src/report/text.js'),
-    ])
+    const {openRun} = await import('../../src/lab/results.js')
     const input = await openRun(flags.results, run)
-    return {data: input.run, text: view => textReport(input, view)}
+    return {data: input.run, text: await runText(input)}
   }
 }

@@ -8,6 +8,7 @@ export type Format = (typeof formats)[number]
 export interface View {
   readonly columns: number
   readonly colour: boolean
+  readonly unicode: boolean
   /** `-o wide`: more columns, nothing left out. */
   readonly wide: boolean
 }
@@ -24,7 +25,8 @@ export interface Answer {
 export async function rendered(answer: Answer, format: Format, screen: Screen): Promise<string> {
   if (format === 'json') return `${JSON.stringify(plain(answer.data), null, 2)}\n`
   if (format === 'yaml') return yaml(answer.data)
-  const text = answer.text({columns: screen.columns, colour: screen.colour, wide: format === 'wide'})
+  const {columns, colour, unicode} = screen
+  const text = answer.text({columns, colour, unicode, wide: format === 'wide'})
   return text === '' || text.endsWith('\n') ? text : `${text}\n`
 }
 

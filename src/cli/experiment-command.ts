@@ -8,6 +8,7 @@ import type {Answer} from './answer.js'
 import {type ArgsOf, type FlagsOf, KxCommand, type Session} from './base-command.js'
 import {clusterName, configOf, resultsFlag, startFlags} from './flags.js'
 import type {Progress} from './progress.js'
+import {runText} from './run-text.js'
 
 /** What every experiment can be told, beside its own knobs. */
 export const experimentFlags = {
@@ -49,7 +50,7 @@ export function experimentCommand(name: string, note: AnyExperiment): Command.Cl
       _: ArgsOf<typeof RunExperiment>,
       session: Session,
     ): Promise<Answer> {
-      const [{runExperiment}, {textReport}] = await Promise.all([import('../lab/run.js'), import('../report/text.js')])
+      const {runExperiment} = await import('../lab/run.js')
       const values = flags as unknown as Readonly<Record<string, number>>
       const {run, input} = await runExperiment(name, {
         cluster: clusterOf(flags),
@@ -61,7 +62,7 @@ export function experimentCommand(name: string, note: AnyExperiment): Command.Cl
         signal: session.signal,
         watch: event => watch(event, session.progress),
       })
-      return {data: run, text: view => textReport(input, view), exit: exitOf(run)}
+      return {data: run, text: await runText(input), exit: exitOf(run)}
     }
   }
   return RunExperiment

@@ -2,6 +2,8 @@
 export interface Screen {
   readonly columns: number
   readonly colour: boolean
+  /** The locale is UTF-8, or nobody says what it is. */
+  readonly unicode: boolean
   /** A line may be overwritten: a terminal, and nobody asked for plain lines. */
   readonly live: boolean
 }
@@ -22,8 +24,15 @@ export function screen(stream: ScreenStream, environment: NodeJS.ProcessEnv): Sc
   return {
     columns: Number.isInteger(columns) && columns >= 40 ? Math.min(columns, 200) : 80,
     colour: (environment.NO_COLOR ?? '') === '' && (terminal || forced),
+    unicode: isUnicode(environment),
     live: terminal && !isCi(environment),
   }
+}
+
+/** The first of these that is set decides, as in POSIX; where none is (containers, CI) UTF-8 is what reads it today. */
+function isUnicode({LC_ALL, LC_CTYPE, LANG}: NodeJS.ProcessEnv): boolean {
+  const locale = LC_ALL || LC_CTYPE || LANG
+  return !locale || /utf-?8/i.test(locale)
 }
 
 function isCi({CI}: NodeJS.ProcessEnv): boolean {

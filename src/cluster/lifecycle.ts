@@ -291,15 +291,7 @@ async function runsWhole(state: ClusterState): Promise<boolean> {
 
 async function statusOf(state: ClusterState): Promise<ClusterStatus> {
   await using cluster = await (await runtimeNamed(state.runtime)).attach(state)
-  const nodes = await Promise.all(
-    cluster.nodes.map(async node => ({
-      nodeId: node.nodeId,
-      roles: node.roles,
-      state: await node.state(),
-      address: node.address,
-      ...node.place,
-    })),
-  )
+  const nodes = await Promise.all(cluster.nodes.map(nodeStatus))
   const {ready, missing, controllerId} = nodes.some(node => isUp(node.state))
     ? await readiness(cluster)
     : {
@@ -322,6 +314,13 @@ async function statusOf(state: ClusterState): Promise<ClusterStatus> {
     nodes,
     controllerId: controllerId ?? null,
   }
+}
+
+/** Where a node runs is told only while it does: a stale pid may be somebody else's by now. */
+async function nodeStatus(node: ClusterNode): Promise<NodeStatus> {
+  const {nodeId, roles, address, place} = node
+  const state = await node.state()
+  return {nodeId, roles, state, address, ...(isUp(state) || place.container !== undefined ? place : {})}
 }
 
 function isUp(state: NodeState): boolean {

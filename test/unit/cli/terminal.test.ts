@@ -5,19 +5,30 @@ import {Progress} from '../../../src/cli/progress.js'
 import {paint, screen, wrap} from '../../../src/cli/terminal.js'
 
 test.each([
-  ['a terminal', {isTTY: true, columns: 100}, {}, {columns: 100, colour: true, live: true}],
-  ['a pipe', {}, {}, {columns: 80, colour: false, live: false}],
-  ['NO_COLOR', {isTTY: true, columns: 100}, {NO_COLOR: '1'}, {columns: 100, colour: false, live: true}],
-  ['an empty NO_COLOR', {isTTY: true, columns: 100}, {NO_COLOR: ''}, {columns: 100, colour: true, live: true}],
-  ['a dumb terminal', {isTTY: true, columns: 100}, {TERM: 'dumb'}, {columns: 100, colour: false, live: false}],
-  ['CI that fakes a terminal', {isTTY: true, columns: 100}, {CI: 'true'}, {columns: 100, colour: true, live: false}],
-  ['a pipe with FORCE_COLOR', {}, {FORCE_COLOR: '1'}, {columns: 80, colour: true, live: false}],
-  ['NO_COLOR against FORCE_COLOR', {}, {FORCE_COLOR: '1', NO_COLOR: '1'}, {columns: 80, colour: false, live: false}],
-  ['COLUMNS in a pipe', {}, {COLUMNS: '120'}, {columns: 120, colour: false, live: false}],
-  ['nonsense in COLUMNS', {}, {COLUMNS: 'wide'}, {columns: 80, colour: false, live: false}],
-  ['a tiny terminal', {isTTY: true, columns: 10}, {}, {columns: 80, colour: true, live: true}],
+  ['a terminal', {isTTY: true, columns: 100}, {}, {columns: 100, colour: true, unicode: true, live: true}],
+  ['a pipe', {}, {}, {columns: 80, colour: false, unicode: true, live: false}],
+  ['NO_COLOR', {isTTY: true, columns: 100}, {NO_COLOR: '1'}, {columns: 100, colour: false, unicode: true, live: true}],
+  ['an empty NO_COLOR', {isTTY: true, columns: 100}, {NO_COLOR: ''}, {columns: 100, colour: true, unicode: true, live: true}],
+  ['a dumb terminal', {isTTY: true, columns: 100}, {TERM: 'dumb'}, {columns: 100, colour: false, unicode: true, live: false}],
+  ['CI that fakes a terminal', {isTTY: true, columns: 100}, {CI: 'true'}, {columns: 100, colour: true, unicode: true, live: false}],
+  ['a pipe with FORCE_COLOR', {}, {FORCE_COLOR: '1'}, {columns: 80, colour: true, unicode: true, live: false}],
+  ['NO_COLOR against FORCE_COLOR', {}, {FORCE_COLOR: '1', NO_COLOR: '1'}, {columns: 80, colour: false, unicode: true, live: false}],
+  ['COLUMNS in a pipe', {}, {COLUMNS: '120'}, {columns: 120, colour: false, unicode: true, live: false}],
+  ['nonsense in COLUMNS', {}, {COLUMNS: 'wide'}, {columns: 80, colour: false, unicode: true, live: false}],
+  ['a tiny terminal', {isTTY: true, columns: 10}, {}, {columns: 80, colour: true, unicode: true, live: true}],
 ])('what can be shown: %s', (_, stream, environment, expected) => {
   expect(screen(stream, environment)).toEqual(expected)
+})
+
+test.each([
+  [{}, true],
+  [{LANG: 'en_US.UTF-8'}, true],
+  [{LANG: 'C.utf8'}, true],
+  [{LANG: 'C'}, false],
+  [{LANG: 'en_US.UTF-8', LC_ALL: 'POSIX'}, false],
+  [{LANG: 'de_DE.ISO-8859-1', LC_CTYPE: 'C.UTF-8'}, true],
+])('the locale %j can show more than ASCII: %s', (environment, expected) => {
+  expect(screen({}, environment).unicode).toBe(expected)
 })
 
 test('text is wrapped between words; what is longer than a line stays whole', () => {
@@ -39,7 +50,7 @@ test('a table puts numbers to the right', () => {
 
 test('64-bit numbers become strings in JSON and in YAML', async () => {
   const answer = {data: {offset: 9_007_199_254_740_993n}, text: () => 'x'}
-  const plain = {columns: 80, colour: false, live: false}
+  const plain = {columns: 80, colour: false, unicode: true, live: false}
   expect(await rendered(answer, 'json', plain)).toBe('{\n  "offset": "9007199254740993"\n}\n')
   expect(await rendered(answer, 'yaml', plain)).toBe('offset: "9007199254740993"\n')
   expect(await rendered(answer, 'text', plain)).toBe('x\n')
@@ -54,7 +65,7 @@ test('an error is one paragraph, its cause, and what to try', () => {
     cause: 'connect refused',
     exit: 4,
   } as const
-  expect(failureText(failure, {columns: 66, colour: false, live: false})).toMatchInlineSnapshot(`
+  expect(failureText(failure, {columns: 66, colour: false, unicode: true, live: false})).toMatchInlineSnapshot(`
     "Error: The cluster did not become ready in time because broker 2
     was never seen by the controller.
     Cause: connect refused
@@ -95,7 +106,7 @@ function progress(live: boolean, quiet = false) {
   const written: string[] = []
   let nowMs = 0
   const it = new Progress({
-    screen: {columns: 40, colour: false, live},
+    screen: {columns: 40, colour: false, unicode: true, live},
     quiet,
     write: text => written.push(text),
     now: () => nowMs,
