@@ -75,9 +75,13 @@ function lowered(name: string): string {
   return name.charAt(0).toLowerCase() + name.slice(1)
 }
 
-/** Kafka writes defaults as text or as JSON, as it happens. Here: JSON, but decimal text for int64. */
+/**
+ * Kafka writes defaults as text or as JSON, as it happens. Here: JSON, but decimal text for int64. The text "null" is
+ * null; JSON's null says nothing, because Kafka's generator takes it for a default that is not there (FieldSpec).
+ */
 function defaultOf({type, default: given}: JsonField): JsonField['default'] {
-  if (given === null || given === 'null') return null
+  if (given === null || given === undefined) return undefined
+  if (given === 'null') return null
   if (type === 'string') return String(given)
   if (type === 'int64') return String(BigInt(String(given)))
   if (type === 'bool') return String(given) === 'true'
@@ -93,7 +97,7 @@ function fieldOf(field: JsonField): object {
     ...(field.nullableVersions !== undefined && {nullableVersions: field.nullableVersions}),
     ...(field.taggedVersions !== undefined && {taggedVersions: field.taggedVersions, tag: field.tag}),
     ...(field.flexibleVersions !== undefined && {flexibleVersions: field.flexibleVersions}),
-    ...(field.default !== undefined && {default: defaultOf(field)}),
+    ...(defaultOf(field) !== undefined && {default: defaultOf(field)}),
     ...(field.ignorable && {ignorable: true}),
     ...(field.fields && {fields: field.fields.map(fieldOf)}),
   }

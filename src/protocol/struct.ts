@@ -170,7 +170,7 @@ function codecOf(schema: FieldSchema, type: string, form: Form, scope: Scope): C
   if (type === 'string') return stringCodec(form)
   if (type === 'bytes' || type === 'records') return bytesCodec(form)
   const struct = structCodec(structFields(schema, type, scope.message), scope)
-  return form.nullable ? nullableStructCodec(struct) : struct
+  return form.nullable ? nullableStructCodec(struct, includes(schema.taggedVersions, scope.version)) : struct
 }
 
 /** The fields of a struct: declared in place, or among the message's common structs. */

@@ -139,13 +139,21 @@ export function arrayCodec(element: Codec, form: Form): Codec {
   }
 }
 
-/** A struct that may be null has a byte before it: below zero for null (Kafka writes -1 and 1). */
-export function nullableStructCodec(struct: Codec): Codec {
+/**
+ * A struct that may be null has a byte before it: below zero for null (Kafka writes -1 and 1). As a tagged field it has
+ * an unsigned varint there, zero for null (MessageDataGenerator).
+ */
+export function nullableStructCodec(struct: Codec, tagged: boolean): Codec {
   return {
-    read: reader => (reader.int8() < 0 ? null : struct.read(reader)),
+    read(reader) {
+      const isNull = tagged ? reader.unsignedVarint() === 0 : reader.int8() < 0
+      return isNull ? null : struct.read(reader)
+    },
     write(writer, value) {
-      writer.int8(value === null ? -1 : 1)
-      if (value !== null) struct.write(writer, value)
+      const isNull = value === null
+      if (tagged) writer.unsignedVarint(isNull ? 0 : 1)
+      else writer.int8(isNull ? -1 : 1)
+      if (!isNull) struct.write(writer, value)
     },
   }
 }
