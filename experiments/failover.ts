@@ -34,7 +34,8 @@ export default experiment({
   async method(bench, {victim, how}, {rate, connections}) {
     const load = await bench.topic('orders').load({client: 'wire', acks: 'all', connections, perSecond: rate, timeoutMs: 30_000})
     const reader = await bench.topic('orders').follow()
-    await bench.elapsed(1_500)
+    await load.untilAcked(50)
+    await bench.elapsed(1_000)
 
     const broker = victim === 'leader' ? bench.leader : victim === 'follower' ? bench.followers[0] : undefined
     const blow = how === 'kill' ? await broker?.kill() : how === 'stop' ? await broker?.stop() : undefined
@@ -42,10 +43,10 @@ export default experiment({
       await bench.untilInSyncReplicas(2)
       await bench.untilLed()
     }
-    await bench.elapsed(1_500)
+    await load.untilAcked(load.acked + 50)
     const restartMs = bench.now()
     await bench.restore()
-    await bench.elapsed(500)
+    await load.untilAcked(load.acked + 50)
 
     const loadMs = [0, bench.now()] as const
     const writes = await load.stop()

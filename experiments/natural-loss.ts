@@ -30,7 +30,8 @@ export default experiment({
     const wire = await bench.topic('wire').load({client: 'wire', acks: 1, connections: 4, perSecond: rate})
     const kafkajs = await bench.topic('kafkajs').load({client: 'kafkajs', acks: 1, perSecond: rate})
     const acksAll = await bench.topic('acksAll').load({client: 'wire', acks: 'all', connections: 4, perSecond: rate / 4})
-    await bench.elapsed(500 + bench.random() * loadMs)
+    for (const load of [wire, kafkajs, acksAll]) await load.untilAcked(20)
+    await bench.elapsed(bench.random() * loadMs)
 
     const blow = kill ? await bench.leader.kill() : undefined
     const [wireWrites, kafkajsWrites, acksAllWrites] = await Promise.all([wire.stop(), kafkajs.stop(), acksAll.stop()])

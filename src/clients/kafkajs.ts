@@ -2,7 +2,7 @@ import {Kafka, logLevel} from 'kafkajs'
 import {gather, outcomeOf} from '../history/writes.js'
 import type {Operation, Writes} from '../history/operation.js'
 import {messageOf} from '../util/errors.js'
-import {pause, within} from '../util/until.js'
+import {pause, until, within} from '../util/until.js'
 
 export interface KafkajsLoadOptions {
   readonly brokers: readonly string[]
@@ -21,13 +21,13 @@ export interface KafkajsLoadOptions {
  * partition per send, retries off, never idempotent (spec: its retry of several partitions can acknowledge what was never
  * sent). It sees no error codes of other partitions and is never the judge.
  */
-export async function startKafkajsLoad(options: KafkajsLoadOptions): Promise<{acked: number; lastAckMs: number; stop(): Promise<Writes>}> {
+export async function startKafkajsLoad(options: KafkajsLoadOptions): Promise<KafkajsLoad> {
   const load = new KafkajsLoad(options)
   await load.connect()
   return load
 }
 
-class KafkajsLoad {
+export class KafkajsLoad {
   readonly #operations: Operation[] = []
   readonly #outstanding = new Set<Promise<void>>()
   readonly #producer
@@ -52,6 +52,11 @@ class KafkajsLoad {
     await within('kafkajs to connect', 15_000, this.#producer.connect())
     this.#loop = this.#run()
     this.#loop.catch(() => undefined)
+  }
+
+  async untilAcked(count: number): Promise<void> {
+    const {topic, signal} = this.options
+    await until(`${count} acknowledged records of ${topic} by kafkajs`, () => (this.acked >= count ? true : undefined), {timeoutMs: 30_000, signal})
   }
 
   async stop(): Promise<Writes> {

@@ -38,6 +38,8 @@ export interface Load {
   readonly acked: number
   /** Milliseconds (trial clock) of the newest acknowledgement. */
   readonly lastAckMs: number
+  /** Waits until this many values are acknowledged; the load is then known to run. */
+  untilAcked(count: number): Promise<void>
   /** Waits for what is outstanding (bounded by its time-out) and tells all. */
   stop(): Promise<Writes>
 }
@@ -52,7 +54,10 @@ export interface Reading {
   readonly found: readonly Found[]
   /** Gaps, in milliseconds, of at least `200 ms` in which nothing came: `[fromMs, toMs]`. */
   readonly gaps: readonly (readonly [number, number])[]
-  /** Samples `[atMs, highWatermark, offset of the last record read]` with each answer that brought records. */
+  /**
+   * Samples `[atMs, high watermark in the next answer of the same leader, offset of the last record read before it]`. The
+   * high watermark in an answer itself is read before its records and may lag behind them.
+   */
   readonly watermarks: readonly (readonly [number, number, number])[]
 }
 

@@ -86,14 +86,19 @@ export class WireFollowing implements Following {
   async #follow(): Promise<void> {
     let connection: Connection | undefined
     let offset = 0
+    let judgedOn: Connection | undefined
     while (!this.#stopping && !this.view.signal.aborted) {
       try {
         connection ??= await this.#connect()
         const answer = await fetch(connection, {topic: this.topic, partition: 0, offset: BigInt(offset), maxBytes: 1_048_576, minBytes: 1, maxWaitMs: 200})
         if (answer.errorCode !== 0) throw new Error(`error ${answer.errorCode}`)
+        // The high watermark in an answer was read before its records, and may have moved between: only the next answer of
+        // the same leader can convict. (Another leader starts with a lower one, which is no violation either.)
+        if (judgedOn === connection) this.#sample(Number(answer.highWatermark))
+        judgedOn = connection
         const {found, nextOffset} = await foundIn(answer.records)
         if (nextOffset === undefined) continue
-        this.#note(found.filter(record => record.offset >= offset), Number(answer.highWatermark))
+        this.#note(found.filter(record => record.offset >= offset))
         offset = nextOffset
       } catch (error) {
         if (this.view.signal.aborted) break
@@ -106,13 +111,18 @@ export class WireFollowing implements Following {
     await connection?.close()
   }
 
-  #note(records: readonly Found[], highWatermark: number): void {
-    const last = records.at(-1)
-    if (!last) return
+  #note(records: readonly Found[]): void {
+    if (records.length === 0) return
     const nowMs = this.now()
     if (nowMs - this.#lastMs >= notedGapMs) this.#gaps.push([Math.round(this.#lastMs), Math.round(nowMs)])
     this.#lastMs = nowMs
     this.#found.push(...records)
+  }
+
+  #sample(highWatermark: number): void {
+    const last = this.#found.at(-1)
+    if (!last) return
+    const nowMs = this.now()
     // One sample a second is enough for the picture; a violation is kept whenever it is seen.
     const previous = this.#watermarks.at(-1)
     if (!previous || nowMs - previous[0] > 1_000 || last.offset >= highWatermark) {

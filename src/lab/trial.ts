@@ -1,3 +1,4 @@
+import {setMaxListeners} from 'node:events'
 import type {Cluster} from '../cluster/cluster.js'
 import {journalPath} from '../cluster/state.js'
 import type {AnyExperiment} from '../experiment/experiment.js'
@@ -29,6 +30,7 @@ export interface TrialOptions {
 /** A blow is abandoned after this long, whatever it waits for; every wait inside is bounded too. */
 const trialTimeoutMs = 180_000
 const roleTimeoutMs = 500
+const listenersAtMost = 1_000
 
 /**
  * One blow: clean ground, fresh topics, the method, and the cure of all it did. Never throws but when interrupted: what
@@ -39,6 +41,7 @@ export async function runTrial(options: TrialOptions): Promise<StoredTrial> {
   const startedMs = performance.now()
   const notes: string[] = []
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(trialTimeoutMs)])
+  setMaxListeners(listenersAtMost, bounded) // Each connection listens; Node warns on stderr beyond ten.
   const base = {schema: 'kx/trial/1', number, condition, notes} as const
   const remember = (text: string) => {
     notes.push(text)

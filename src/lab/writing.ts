@@ -5,7 +5,7 @@ import {acksCode} from '../kafka/acks.js'
 import {kafkaError} from '../kafka/errors.js'
 import {writeBatch} from '../log/write-batch.js'
 import {messageOf} from '../util/errors.js'
-import {pause, within} from '../util/until.js'
+import {pause, until, within} from '../util/until.js'
 import {Connection} from '../wire/connection.js'
 import {produce} from '../wire/requests.js'
 import type {ClusterView} from './view.js'
@@ -93,6 +93,10 @@ export class WireLoad implements Load {
     return this.#lastAckMs
   }
 
+  async untilAcked(count: number): Promise<void> {
+    await untilAcked(this, count, this.target.topic, this.context.signal)
+  }
+
   async stop(): Promise<Writes> {
     this.#stopping = true
     const bound = (this.options.timeoutMs ?? defaultTimeoutMs) + 2 * graceMs
@@ -127,6 +131,16 @@ export class WireLoad implements Load {
     }
     await connection?.close()
   }
+}
+
+/** Bounded: a load that acknowledges nothing at all is a failed trial, not an endless one. */
+export async function untilAcked(load: Pick<Load, 'acked'>, count: number, topic: string, signal: AbortSignal): Promise<void> {
+  await until(`${count} acknowledged records of ${topic}`, () => (load.acked >= count ? true : undefined), {
+    timeoutMs: 30_000,
+    everyMs: 20,
+    signal,
+    missing: () => `There were ${load.acked}.`,
+  })
 }
 
 interface OneWrite {
