@@ -42,9 +42,9 @@ const doors: Record<string, readonly string[]> = {
 }
 /** Pure layers know no process, no file, no clock. */
 const pure = ['src/protocol', 'src/log', 'src/history', 'src/experiment', 'src/report', 'experiments']
-/** Built-in modules that read nothing of the world, and the files that load kx's own data. */
+/** Built-in modules that read nothing of the world, and the files that load what is kx's own: message schemas, the CRC addon. */
 const harmless = ['node:zlib', 'node:util', 'node:buffer', 'node:assert']
-const loadsOwnData = ['src/protocol/messages.ts']
+const loadsOwnData = ['src/protocol/schema.ts', 'src/log/crc32c.ts']
 /** Where sleeping is the job. */
 const sleepers = ['src/util/until.ts', 'src/clients/', 'src/proxy/', 'src/lab/bench.ts', 'src/lab/writing.ts', 'src/lab/reading.ts']
 /** Hot loops that are longer than a page on purpose (at most three). */
