@@ -1,3 +1,4 @@
+import {createHash} from 'node:crypto'
 import {readdirSync, readFileSync, readlinkSync} from 'node:fs'
 import {createServer} from 'node:net'
 import {join} from 'node:path'
@@ -75,16 +76,37 @@ export function portsOf(states: readonly ClusterState[]): ReadonlySet<number> {
   )
 }
 
+/**
+ * Where the search begins. Each state folder (a user's own, a test's) begins elsewhere: clusters of another folder can't
+ * be seen before their brokers listen, some seconds after their ports were chosen.
+ */
+export function firstPort(folder: string): number {
+  const hash = createHash('sha256').update(folder).digest().readUInt32BE()
+  return first + 10 * (hash % Math.floor((last + 1 - first) / 10))
+}
+
 async function freeBlock(count: number, kept: ReadonlySet<number>): Promise<readonly number[]> {
-  for (let base = first; base + count - 1 <= last; ) {
+  const begin = firstPort(stateFolder())
+  const found = (await freeBlockIn(begin, last, count, kept)) ?? (await freeBlockIn(first, last, count, kept))
+  if (found) return found
+  throw new KxError('environment', 'KX_NO_PORTS', `No ${count} ports in a row are free between ${first} and ${last}.`, {
+    suggestions: ['kx status lists the clusters that keep ports; kx down --wipe gives them back.'],
+  })
+}
+
+async function freeBlockIn(
+  from: number,
+  to: number,
+  count: number,
+  kept: ReadonlySet<number>,
+): Promise<readonly number[] | undefined> {
+  for (let base = from; base + count - 1 <= to; ) {
     const ports = block(base, count)
     const blocker = await lastBlocked(ports, kept)
     if (blocker === undefined) return ports
     base = blocker + 1
   }
-  throw new KxError('environment', 'KX_NO_PORTS', `No ${count} ports in a row are free between ${first} and ${last}.`, {
-    suggestions: ['kx status lists the clusters that keep ports; kx down --wipe gives them back.'],
-  })
+  return undefined
 }
 
 async function lastBlocked(ports: readonly number[], kept: ReadonlySet<number>): Promise<number | undefined> {

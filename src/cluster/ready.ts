@@ -164,11 +164,13 @@ async function refuseDead(cluster: Cluster): Promise<void> {
   )
 }
 
+/** The end of a node's log as the end of a sentence, without the frames of stack traces: the causes tell more. */
 async function lastLines(node: ClusterNode | undefined, count = 5): Promise<string> {
   if (!node) return ''
-  const lines = await node.logTail(count).catch(() => [])
-  if (lines.length === 0) return ` The log of node ${node.nodeId} is empty.`
-  return ` The last lines of the log of node ${node.nodeId}:\n${lines.map(line => `  ${line}`).join('\n')}`
+  const lines = await node.logTail(200).catch(() => [])
+  const telling = lines.filter(line => !/^\s+(at |\.\.\. \d+ (more|common))/.test(line)).slice(-count)
+  if (telling.length === 0) return ` The log of node ${node.nodeId} is empty.`
+  return ` The last lines of the log of node ${node.nodeId}:\n${telling.map(line => `  ${line}`).join('\n')}`
 }
 
 /** One connection per broker, kept between two looks; a broken one is replaced. */
