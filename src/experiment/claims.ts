@@ -54,14 +54,23 @@ export function never<O>(
 }
 
 /**
- * Must be seen once. Not seen, it is refuted only if `tells` was given, that is if the experiment says which trials had
- * to show it were it true, and as many of them as planned did not. Without `tells` the absence of a witness is no proof.
+ * Must be seen once, in a sample that has its planned size. Not seen, it is refuted only if `tells` was given, that is if
+ * the experiment says which trials had to show it were it true, and as many of them as planned did not. Without `tells`
+ * the absence of a witness is no proof.
  */
 export function sometimes<O>(claim: string, trials: Sample<O>, test: ClaimTest<O>): Claim {
   const {telling, held, broken, unreadable} = examine(trials, test)
   const say = sayer('sometimes', claim, telling)
   if (unreadable) return say('inconclusive', unreadable)
-  if (held.length > 0) return say('upheld', `seen in ${held.length} of ${telling} trials`)
+  if (held.length > 0 && enough(trials.length, trials)) {
+    return say('upheld', `seen in ${held.length} of ${telling} trials`)
+  }
+  if (held.length > 0) {
+    return say(
+      'inconclusive',
+      `seen in ${held.length}, but only ${trials.length} of ${trials.planned} planned trials count`,
+    )
+  }
   if (!enough(telling, trials)) return say('inconclusive', tooFew(telling, trials))
   if (test.tells) return say('refuted', `seen in none of ${broken.length} trials that had to show it`)
   return say('inconclusive', `not seen in ${telling} ${telling === 1 ? 'trial' : 'trials'}`)

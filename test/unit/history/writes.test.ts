@@ -20,7 +20,7 @@ function attempt(value: string, rest: Partial<Operation> & Pick<Operation, 'outc
 const of = (operations: readonly Operation[]) => gather(operations, {topic: 't', acks: 'all'})
 
 describe('what an answer says of a write', () => {
-  test.each([
+  test.each<[unknown, string, string]>([
     [0, 'ok', 'NONE'],
     [19, 'fail', 'NOT_ENOUGH_REPLICAS: refused before the append'],
     [10, 'fail', 'MESSAGE_TOO_LARGE'],
