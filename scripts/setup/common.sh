@@ -97,16 +97,19 @@ confirm() {
   agreed=1
 }
 
-as_root() {
-  if [[ "$(id -u)" -eq 0 ]]; then
-    "$@"
-  elif ! command -v sudo >/dev/null; then
-    fail "This needs root, and sudo is not there: as root, run \"$*\", then run ./setup again."
-  elif [[ -t 0 ]]; then
-    sudo "$@"
+# require_root COMMAND: before its output goes to a file; sudo may ask for the password here.
+require_root() {
+  [[ "$(id -u)" -eq 0 ]] && return
+  command -v sudo >/dev/null || fail "This needs root, and sudo is not there: as root, run \"$1\", then run ./setup again."
+  if [[ -t 0 ]]; then
+    sudo -v || fail "This needs root, and sudo refuses: let somebody who may run \"$1\" do so, then run ./setup again."
   else
-    sudo -n "$@" || fail "This needs root, and sudo asks for a password where there is no terminal: run \"sudo $*\" yourself, then ./setup again."
+    sudo -n true 2>/dev/null || fail "This needs root, and sudo asks for a password where there is no terminal: run \"sudo $1\" yourself, then ./setup again."
   fi
+}
+
+as_root() {
+  if [[ "$(id -u)" -eq 0 ]]; then "$@"; else sudo "$@"; fi
 }
 
 apt_get() {
@@ -125,6 +128,7 @@ apt_update() {
 
 # apt_install PACKAGE…: installs; the log of apt-get is kept.
 apt_install() {
+  require_root "apt-get install $*"
   apt_update
   apt_get install -y --no-install-recommends "$@" >"$state/apt.log" 2>&1 || {
     tail -n 5 "$state/apt.log" >&2
@@ -157,6 +161,7 @@ install_java() {
   has_apt || fail "kx needs a Docker engine (20.10 or later, with Compose 2.20 or later) or Java 17 or later, and neither is here. $(elsewhere)"
   if [[ -z "$dry_run" ]]; then
     confirm 'a JRE and Maven'
+    require_root "apt-get install $(jre_package) maven"
     apt_update
   fi
   packages 'Java 17 or later, and Maven for the jars of Kafka' "$(jre_package)" maven

@@ -10,7 +10,7 @@ for_tests() {
   images
   second_client
   other_node
-  chromium
+  browser
 }
 
 java_and_maven() {
@@ -46,7 +46,7 @@ engine() {
   fi
 }
 
-has_dockerd() { PATH="$PATH:/usr/sbin:/sbin" command -v dockerd >/dev/null; }
+has_dockerd() { PATH="$PATH:${KX_SBIN-/usr/sbin:/sbin}" command -v dockerd >/dev/null; }
 
 # An engine that is there but not reached is not replaced by another one.
 engine_elsewhere() {
@@ -64,7 +64,7 @@ engine_packages() {
   case "$(os_field ID)/$(os_field VERSION_CODENAME)" in
     debian/bookworm)
       [[ -n "$dry_run" ]] || confirm "$*"
-      [[ -f /etc/apt/sources.list.d/kx-trixie.sources ]] || step 'add Debian 13 (trixie) as a package source of low priority, for a newer Docker' add_trixie
+      [[ -f "${KX_APT_ETC:-/etc/apt}/sources.list.d/kx-trixie.sources" ]] || step 'add Debian 13 (trixie) as a package source of low priority, for a newer Docker' add_trixie
       list=()
       local package
       for package in "$@"; do
@@ -98,6 +98,7 @@ TEXT
 }
 
 start_engine() {
+  require_root 'dockerd --storage-driver overlay2'
   mkdir -p "$state"
   if [[ -d /run/systemd/system ]]; then
     as_root systemctl start docker || true
@@ -121,7 +122,7 @@ start_dockerd() {
   [[ -e /etc/docker/daemon.json ]] || options+=(--storage-driver overlay2)
   remove_stale_pids
   # shellcheck disable=SC2016 # expanded by the inner shell
-  PATH="$PATH:/usr/sbin:/sbin" as_root bash -c '
+  PATH="$PATH:${KX_SBIN-/usr/sbin:/sbin}" as_root bash -c '
     state="$1"; shift
     for fd in /proc/self/fd/*; do fd="${fd##*/}"; if ((fd > 2)); then eval "exec $fd>&-"; fi; done
     setsid nohup dockerd "$@" >>"$state/dockerd.log" 2>&1 </dev/null &
@@ -200,7 +201,7 @@ get_other_node() {
   scripts/setup/other-node </dev/null || fail "Node 24 could not be installed from npm (the reason is above). Check that an npm registry is reachable from here (npm ping), then run ./setup --for-tests again."
 }
 
-chromium() {
+browser() {
   local name
   for name in chromium chromium-browser google-chrome google-chrome-stable; do
     if command -v "$name" >/dev/null; then
