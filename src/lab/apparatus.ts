@@ -1,8 +1,8 @@
 import type {AnyExperiment, TopicSpec} from '../experiment/experiment.js'
 import {kafkaError} from '../kafka/errors.js'
 import {KxError} from '../util/errors.js'
-import {createTopics, deleteTopics, listPartitionReassignments} from '../wire/admin-requests.js'
-import {describeCluster} from '../wire/requests.js'
+import {createTopics, deleteTopics, describeConfigs, electLeaders, listPartitionReassignments} from '../wire/admin-requests.js'
+import {describeCluster, metadata} from '../wire/requests.js'
 import type {ClusterView} from './view.js'
 
 /** The topics of one trial: the apparatus' name → the real topic. All have one partition and the same leader. */
@@ -70,20 +70,52 @@ export async function tearDown(view: ClusterView, topics: readonly string[]): Pr
 }
 
 /**
- * The ground before a trial: every broker registered and unfenced, no reassignment under way. Waits for it, because the
- * trial before may still be settling.
- * @throws KxError KX_TIMEOUT (environment) with what was missing.
+ * The ground before a trial: every broker registered and unfenced, the ISR full on all topics, preferred leaders elected,
+ * nothing being reassigned. Waits for it, because the trial before may still be settling. Open transactions of others are
+ * no matter: the trial's topics are fresh.
+ * @throws KxError KX_TIMEOUT (environment) with what was missing; KX_DYNAMIC_CONFIG (environment) for a changed broker setting
  */
 export async function untilClean(view: ClusterView, timeoutMs = 45_000): Promise<void> {
-  await view.settle('a clean cluster (brokers unfenced, nothing being reassigned)', timeoutMs, async () => {
+  await view.settle('a clean cluster (brokers unfenced, ISR full, nothing being reassigned)', timeoutMs, async () => {
     const cluster = await view.anyBroker(connection => describeCluster(connection, {includeFencedBrokers: true}))
     const unfenced = new Set(cluster.brokers.filter(({isFenced}) => !isFenced).map(({brokerId}) => brokerId))
     const missing = view.cluster.brokers.filter(({nodeId}) => !unfenced.has(nodeId)).map(({nodeId}) => nodeId)
     if (missing.length > 0) throw new Error(`Fenced or not registered: broker ${missing.join(', ')}.`)
     const moving = await view.anyBroker(connection => listPartitionReassignments(connection, {timeoutMs: 5_000}))
     if (moving.length > 0) throw new Error(`${moving.length} partitions are being reassigned.`)
+    await requireOrder(view)
     return true
   })
+  for (const {nodeId} of view.cluster.brokers) await refuseDynamicConfig(view, nodeId)
+}
+
+/** Every partition has all its replicas in sync and is led by the first of them; asks for the election where it is not. */
+async function requireOrder(view: ClusterView): Promise<void> {
+  const {topics} = await view.anyBroker(connection => metadata(connection))
+  const partitions = topics.flatMap(({name, partitions}) => partitions.map(partition => ({topic: name, ...partition})))
+  const behind = partitions.find(({isrNodes, replicaNodes}) => isrNodes.length < replicaNodes.length)
+  if (behind) throw new Error(`${behind.topic}-${behind.partitionIndex} has ${behind.isrNodes.length} of ${behind.replicaNodes.length} replicas in sync.`)
+  const moved = partitions.filter(({leaderId, replicaNodes}) => leaderId !== replicaNodes[0])
+  if (moved.length === 0) return
+  const back = moved.map(({topic, partitionIndex}) => ({topic, partition: partitionIndex}))
+  await view.anyBroker(connection => electLeaders(connection, {type: 'preferred', partitions: back, timeoutMs: 5_000}))
+  throw new Error(`${moved.length} partitions were not led by their preferred leader.`)
+}
+
+/** What the controller itself writes at format with eligible leader replicas on (KIP-966). */
+const ownDynamicConfig = new Set(['min.insync.replicas'])
+
+/** A setting that somebody changed on the running cluster (unclean elections, throttles, …) could explain anything. */
+async function refuseDynamicConfig(view: ClusterView, nodeId: number): Promise<void> {
+  const configs = await view.ask(nodeId, connection => describeConfigs(connection, {type: 'broker', name: String(nodeId)}))
+  const changed = configs.filter(({name, source}) => source.startsWith('dynamic-') && !ownDynamicConfig.has(name))
+  if (changed.length === 0) return
+  throw new KxError(
+    'environment',
+    'KX_DYNAMIC_CONFIG',
+    `Broker ${nodeId} has dynamic settings that kx did not make: ${changed.map(({name, value}) => `${name}=${value ?? '[hidden]'}`).join(', ')}. An experiment on it would not show what Kafka does by itself.`,
+    {suggestions: ['Delete them with kafka-configs --alter --delete-config, or add --fresh.']},
+  )
 }
 
 /** Which broker leads in this trial: the victim rotates, so that no result hangs on one broker. */

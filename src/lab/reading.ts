@@ -86,18 +86,18 @@ export class WireFollowing implements Following {
   async #follow(): Promise<void> {
     let connection: Connection | undefined
     let offset = 0
-    let judgedOn: Connection | undefined
+    let lastReadFrom: Connection | undefined
     while (!this.#stopping && !this.view.signal.aborted) {
       try {
         connection ??= await this.#connect()
         const answer = await fetch(connection, {topic: this.topic, partition: 0, offset: BigInt(offset), maxBytes: 1_048_576, minBytes: 1, maxWaitMs: 200})
         if (answer.errorCode !== 0) throw new Error(`error ${answer.errorCode}`)
-        // The high watermark in an answer was read before its records, and may have moved between: only the next answer of
-        // the same leader can convict. (Another leader starts with a lower one, which is no violation either.)
-        if (judgedOn === connection) this.#sample(Number(answer.highWatermark))
-        judgedOn = connection
+        // The high watermark in an answer was read before its records, and may have moved between: only a later answer of the
+        // leader that gave the last records can convict. Another leader's high watermark trails by a fetch: seen, and legal.
+        if (lastReadFrom === connection) this.#sample(Number(answer.highWatermark))
         const {found, nextOffset} = await foundIn(answer.records)
         if (nextOffset === undefined) continue
+        lastReadFrom = connection
         this.#note(found.filter(record => record.offset >= offset))
         offset = nextOffset
       } catch (error) {
