@@ -1,7 +1,6 @@
 import type Docker from 'dockerode'
 import {KxError} from '../../util/errors.js'
 import {ownOwner} from '../owner.js'
-import {lastLine} from './endpoint.js'
 import {type Engine, statusOf} from './engine.js'
 import {archiveOf} from './files.js'
 import {identityOf, labelsOf} from './labels.js'
@@ -33,7 +32,7 @@ export async function dumpInContainer(
     const {State} = await engine.call('look at the dump tool', () => container.inspect())
     const {stdout, stderr} = demultiplexed(output)
     if (State.ExitCode === 0) return stdout
-    const why = State.OOMKilled ? 'it ran out of memory' : lastLine(stderr || stdout)
+    const why = State.OOMKilled ? 'it ran out of memory' : firstLine(stderr || stdout)
     throw new KxError('environment', 'KX_DUMP_LOG', `kafka-dump-log failed with exit code ${State.ExitCode}: ${why}.`)
   } finally {
     await engine
@@ -58,6 +57,12 @@ function settings(
     Env: ['KAFKA_HEAP_OPTS=-Xmx384m', 'KAFKA_JVM_PERFORMANCE_OPTS=-XX:+UseSerialGC -XX:TieredStopAtLevel=1'],
     HostConfig: {NetworkMode: 'none', LogConfig: {Type: 'none', Config: {}}},
   }
+}
+
+/** The tool says what is wrong first, and then how it is used, or a stack trace. */
+function firstLine(text: string): string {
+  const lines = text.split('\n').filter(line => line.trim() !== '' && !/^Picked up |WARN/.test(line))
+  return lines[0]?.trim().replace(/\.$/, '') ?? 'it said nothing'
 }
 
 /** Attached before it starts, so that not a line is missed; the stream ends when the process does. */

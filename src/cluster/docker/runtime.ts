@@ -59,10 +59,8 @@ export class DockerRuntime implements Runtime {
     try {
       progress(`starting ${plural(nodeIds(spec).length, 'container')} of ${image}`)
       await composeUp(engine.endpoint, {project, file: detail.file, signal, timeoutMs: options.timeoutMs})
-      const cluster = new DockerCluster(state, engine, detail)
-      await refuseDead(cluster)
       updateState(name, now => ({...now, phase: 'up'}))
-      return cluster
+      return new DockerCluster(state, engine, detail)
     } catch (error) {
       await nothingLeft(engine, state, detail, error)
       throw error
@@ -153,7 +151,9 @@ function prepared({options, engine, image, project, owner}: Plan, ports: readonl
 }
 
 function alreadyThere(name: string): KxError {
-  const suggestions = ['kx status shows it.', `Remove it with its data: kx down --wipe --name ${name}`]
+  const suggestions = [
+    `kx status --name ${name} shows it; kx down --name ${name} --wipe removes it; --name makes another.`,
+  ]
   return new KxError('environment', 'KX_CLUSTER_EXISTS', `There is a cluster "${name}" already.`, {suggestions})
 }
 
@@ -186,20 +186,6 @@ async function refuseLeftovers(engine: Engine, name: string): Promise<void> {
       ],
     },
   )
-}
-
-/** A container that is down by now will not come up: its own last lines say why. */
-async function refuseDead(cluster: DockerCluster): Promise<void> {
-  for (const node of cluster.nodes) {
-    const state = await node.state()
-    if (state === 'running') continue
-    const lines = await node.logTail(10)
-    throw new KxError(
-      'environment',
-      'KX_NODE_DIED',
-      `Node ${node.nodeId} ended right after its start. Its last lines:\n${lines.map(line => `  ${line}`).join('\n')}`,
-    )
-  }
 }
 
 /** If even the removal fails, the state stays, so that `kx clean` can try again. */
