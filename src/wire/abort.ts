@@ -1,4 +1,9 @@
-const callbacks = new WeakMap<AbortSignal, Set<() => void>>()
+interface Waiting {
+  readonly callbacks: Set<() => void>
+  readonly listener: () => void
+}
+
+const waitingFor = new WeakMap<AbortSignal, Waiting>()
 
 /**
  * Calls back once when the signal fires (at once if it has), until the returned function is called. However many wait
@@ -10,17 +15,22 @@ export function onAbort(signal: AbortSignal | undefined, callback: () => void): 
     callback()
     return () => undefined
   }
-  const waiting = callbacks.get(signal) ?? listen(signal)
-  waiting.add(callback)
-  return () => waiting.delete(callback)
+  const {callbacks, listener} = waitingFor.get(signal) ?? listen(signal)
+  callbacks.add(callback)
+  return () => {
+    if (!callbacks.delete(callback) || callbacks.size > 0) return
+    signal.removeEventListener('abort', listener)
+    waitingFor.delete(signal)
+  }
 }
 
-function listen(signal: AbortSignal): Set<() => void> {
-  const waiting = new Set<() => void>()
-  callbacks.set(signal, waiting)
-  const fire = () => {
-    for (const callback of [...waiting]) callback()
+function listen(signal: AbortSignal): Waiting {
+  const callbacks = new Set<() => void>()
+  const listener = () => {
+    for (const callback of [...callbacks]) callback()
   }
-  signal.addEventListener('abort', fire, {once: true})
+  const waiting = {callbacks, listener}
+  waitingFor.set(signal, waiting)
+  signal.addEventListener('abort', listener, {once: true})
   return waiting
 }

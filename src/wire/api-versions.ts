@@ -65,20 +65,21 @@ export function chooseVersion(
 ): number {
   const request = messageNamed(`${apiName}Request`)
   const broker = spoken.get(request.apiKey ?? -1)
-  if (!broker) throw new KxError('environment', 'KX_API_VERSION', `${who} does not answer ${apiName} requests.`)
+  if (!broker)
+    throw new KxError('environment', 'KX_API_VERSION', `There is no ${apiName} request for ${who}: it answers none.`)
   const own = request.validVersions
-  const stable = own.highest - (request.latestVersionUnstable ? 1 : 0)
+  const stable = own.highest - (request.latestVersionUnstable && options.version === undefined ? 1 : 0)
   const lowest = Math.max(own.lowest, broker.lowest)
-  const highest = Math.min(options.version ?? stable, options.maxVersion ?? stable, broker.highest)
+  const highest = Math.min(stable, broker.highest, options.maxVersion ?? stable)
   const version = options.version ?? highest
-  if (version >= lowest && version <= highest && version <= own.highest) return version
-  const asked =
-    options.version === undefined && options.maxVersion === undefined
-      ? ''
-      : `, asked for ${options.version ?? `at most ${options.maxVersion}`}`
+  if (version >= lowest && version <= highest) return version
+  const asked = [
+    ...(options.version === undefined ? [] : [`asked for ${options.version}`]),
+    ...(options.maxVersion === undefined ? [] : [`asked for at most ${options.maxVersion}`]),
+  ]
   throw new KxError(
     'environment',
     'KX_API_VERSION',
-    `${who} speaks versions ${broker.lowest} to ${broker.highest} of ${apiName}, kx ${own.lowest} to ${stable}${asked}: there is no version for this request.`,
+    `There is no version for a ${apiName} request: ${[`${who} speaks ${broker.lowest} to ${broker.highest}`, `kx ${own.lowest} to ${stable}`, ...asked].join(', ')}.`,
   )
 }

@@ -99,7 +99,7 @@ export class Connection implements AsyncDisposable {
 
   /** @throws KxError KX_API_VERSION if both sides have no version in common */
   versionFor(apiName: string, options: RequestOptions = {}): number {
-    return chooseVersion(apiName, this.#versions, `The broker at ${this.address}`, options)
+    return chooseVersion(apiName, this.#versions, `the broker at ${this.address}`, options)
   }
 
   /**
