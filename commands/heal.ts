@@ -28,7 +28,8 @@ export default class Heal extends KxCommand<typeof Heal> {
       text: () => {
         if (healed.length === 0) return 'No cluster is meant to be running.'
         return healed
-          .map(({name, cures}) => {
+          .map(({name, cures, busy}) => {
+            if (busy !== undefined) return `Cluster ${name} was left alone. ${busy}`
             if (cures.length === 0) return `Cluster ${name}: nothing to heal.`
             return `Cluster ${name}: ${cures.map(({nodeId, cure, was}) => `node ${nodeId} ${cure === 'resume' ? 'resumed' : 'started'} (it was ${was})`).join(', ')}.`
           })

@@ -74,12 +74,14 @@ function asText(note: ReturnType<typeof described>, view: View): string {
           table(
             ['knob', 'default', ''],
             knobs.map(([knob, {default: usual, summary}]) => [knob, usual, summary]),
+            columns,
           ),
           '',
         ]),
     table(
       ['measure', 'unit', ''],
       note.measures.map(({id, unit, label}) => [id, unit, label]),
+      columns,
     ),
     '',
     `Run it  kx experiment ${note.name}`,

@@ -62,15 +62,28 @@ async function yaml(value: unknown): Promise<string> {
   return stringify(plain(value), {lineWidth: 0})
 }
 
-/** Columns aligned for people: text to the left, numbers to the right, two spaces between. */
-export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+/**
+ * Columns aligned for people: text to the left, numbers to the right, two spaces between. With `columns` the last one
+ * is wrapped to fit.
+ */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+  columns = Number.POSITIVE_INFINITY,
+): string {
   const cells = [head, ...rows.map(row => row.map(String))]
   const widths = head.map((_, column) => Math.max(...cells.map(row => (row[column] ?? '').length)))
   const right = head.map((_, column) => rows.length > 0 && rows.every(row => typeof row[column] === 'number'))
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0)
   const line = (row: readonly string[]) =>
     row
-      .map((cell, column) => (right[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+      .map((cell, column) => {
+        const width = widths[column] ?? 0
+        if (right[column]) return cell.padStart(width)
+        if (column < head.length - 1) return cell.padEnd(width)
+        return wrap(cell, Math.max(20, columns - before)).replaceAll('\n', `\n${' '.repeat(before)}`)
+      })
       .join('  ')
       .trimEnd()
-  return cells.map(row => line(row as readonly string[])).join('\n')
+  return cells.map(line).join('\n')
 }

@@ -64,6 +64,8 @@ export abstract class KxCommand<T extends typeof Base> extends Command {
 
   /** What goes wrong before the work: flags, presets. */
   protected override async catch(error: unknown): Promise<void> {
+    // oclif would warn that nothing was parsed, as it takes every caught error for a success.
+    this.parsed = true
     await this.#fail(error, false)
   }
 

@@ -94,11 +94,12 @@ export function clusterOf(flags: ExperimentFlags) {
 }
 
 /** What the lab tells while it works, on stderr. */
-export function watch({kind, text}: LabEvent, progress: Progress): void {
+export function watch({kind, text, trial, of}: LabEvent, progress: Progress): void {
+  const place = trial === undefined ? '' : `trial ${trial} of ${of ?? '?'}: `
   if (kind === 'warning') progress.warning(text)
-  else if (kind === 'trial-end') progress.settle(text)
-  else if (kind === 'phase' || kind === 'trial-start') progress.live(text)
-  else progress.line(text)
+  else if (kind === 'trial-end') progress.settle(`${place}${text}`)
+  else if (kind === 'phase' || kind === 'trial-start') progress.live(`${place}${text}`)
+  else progress.line(trial === undefined ? text : `  ${text}`)
 }
 
 function knobFlags(knobs: readonly [string, IntegerKnob][]) {

@@ -15,9 +15,9 @@ const lingerMs = 2_000
 
 /** `kx …`: runs one command and sets the exit code. Never throws. */
 export async function main(argv: string[], {root, table}: MainOptions): Promise<void> {
-  survivePipes()
   const pjson = packageOf(root)
   if (argv.length === 1 && argv[0] === '--version') {
+    survivePipes()
     process.stdout.write(`kx ${pjson.version} (${process.platform}-${process.arch}, node ${process.version})\n`)
     return
   }
@@ -25,6 +25,8 @@ export async function main(argv: string[], {root, table}: MainOptions): Promise<
   const {settings} = await import('@oclif/core/settings')
   settings.enableAutoTranspile = false
   const {run} = await import('@oclif/core/run')
+  await import('@oclif/core/command')
+  survivePipes()
   const options = {root: fileURLToPath(root), pjson}
   try {
     await run(argv, options)
@@ -40,9 +42,13 @@ function packageOf(root: URL): Package {
   return JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as Package
 }
 
-/** A reader that goes away (`| head`) is no error. Everything that must be cleaned up still is. */
+/**
+ * A reader that goes away (`| head`) is no error, and everything that must be cleaned up still is. oclif has a listener
+ * of its own, which throws on a full disk: that would look like a bug.
+ */
 function survivePipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
+    stream.removeAllListeners('error')
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') return
       process.exitCode = exitCode.environment

@@ -145,23 +145,37 @@ export interface Cure {
 export interface Healed {
   readonly name: string
   readonly cures: readonly Cure[]
+  /** Why it was left alone: an experiment is at work there, and heals its own faults. */
+  readonly busy?: string
 }
 
-/** Resumes what is paused and starts what is down, in every cluster that is meant to be up (or in one), and waits until it is ready. */
+/**
+ * Resumes what is paused and starts what is down, in one cluster or in all that are meant to be up, and waits until
+ * they are ready. @throws KxError KX_NO_CLUSTER (usage); KX_CLUSTER_BUSY, KX_TIMEOUT, … (environment)
+ */
 export async function heal(
   name: string | undefined,
   conduct: Conduct & {readonly timeoutMs: number},
 ): Promise<Healed[]> {
-  const states = name === undefined ? listStates().states.filter(state => state.phase === 'up') : [stateOf(name)]
+  if (name !== undefined) return [await healOne(stateOf(name).name, conduct)]
   const healed: Healed[] = []
-  for (const state of states) {
-    using _lock = await lockCluster(state.name, 'kx heal')
-    await using cluster = await attach(state.name)
-    const cures = await cure(cluster, conduct)
-    if (cures.length > 0) await untilReady(cluster, conduct)
-    healed.push({name: state.name, cures})
+  for (const state of listStates().states.filter(({phase}) => phase === 'up')) {
+    try {
+      healed.push(await healOne(state.name, conduct))
+    } catch (error) {
+      if (!(error instanceof KxError && error.code === 'KX_CLUSTER_BUSY')) throw error
+      healed.push({name: state.name, cures: [], busy: error.message})
+    }
   }
   return healed
+}
+
+async function healOne(name: string, conduct: Conduct & {readonly timeoutMs: number}): Promise<Healed> {
+  using _lock = await lockCluster(name, 'kx heal')
+  await using cluster = await attach(name)
+  const cures = await cure(cluster, conduct)
+  if (cures.length > 0) await untilReady(cluster, conduct)
+  return {name, cures}
 }
 
 async function cure(cluster: Cluster, {progress}: Conduct): Promise<Cure[]> {

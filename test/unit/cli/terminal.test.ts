@@ -8,11 +8,31 @@ test.each([
   ['a terminal', {isTTY: true, columns: 100}, {}, {columns: 100, colour: true, unicode: true, live: true}],
   ['a pipe', {}, {}, {columns: 80, colour: false, unicode: true, live: false}],
   ['NO_COLOR', {isTTY: true, columns: 100}, {NO_COLOR: '1'}, {columns: 100, colour: false, unicode: true, live: true}],
-  ['an empty NO_COLOR', {isTTY: true, columns: 100}, {NO_COLOR: ''}, {columns: 100, colour: true, unicode: true, live: true}],
-  ['a dumb terminal', {isTTY: true, columns: 100}, {TERM: 'dumb'}, {columns: 100, colour: false, unicode: true, live: false}],
-  ['CI that fakes a terminal', {isTTY: true, columns: 100}, {CI: 'true'}, {columns: 100, colour: true, unicode: true, live: false}],
+  [
+    'an empty NO_COLOR',
+    {isTTY: true, columns: 100},
+    {NO_COLOR: ''},
+    {columns: 100, colour: true, unicode: true, live: true},
+  ],
+  [
+    'a dumb terminal',
+    {isTTY: true, columns: 100},
+    {TERM: 'dumb'},
+    {columns: 100, colour: false, unicode: true, live: false},
+  ],
+  [
+    'CI that fakes a terminal',
+    {isTTY: true, columns: 100},
+    {CI: 'true'},
+    {columns: 100, colour: true, unicode: true, live: false},
+  ],
   ['a pipe with FORCE_COLOR', {}, {FORCE_COLOR: '1'}, {columns: 80, colour: true, unicode: true, live: false}],
-  ['NO_COLOR against FORCE_COLOR', {}, {FORCE_COLOR: '1', NO_COLOR: '1'}, {columns: 80, colour: false, unicode: true, live: false}],
+  [
+    'NO_COLOR against FORCE_COLOR',
+    {},
+    {FORCE_COLOR: '1', NO_COLOR: '1'},
+    {columns: 80, colour: false, unicode: true, live: false},
+  ],
   ['COLUMNS in a pipe', {}, {COLUMNS: '120'}, {columns: 120, colour: false, unicode: true, live: false}],
   ['nonsense in COLUMNS', {}, {COLUMNS: 'wide'}, {columns: 80, colour: false, unicode: true, live: false}],
   ['a tiny terminal', {isTTY: true, columns: 10}, {}, {columns: 80, colour: true, unicode: true, live: true}],
@@ -46,6 +66,12 @@ test('a table puts numbers to the right', () => {
       ],
     ),
   ).toBe('name    n\na       1\nlong  100')
+})
+
+test('a table wraps its last column where it would be too wide', () => {
+  expect(table(['n', 'said'], [[1, 'one two three four five six']], 24)).toBe(
+    'n  said\n1  one two three four\n   five six',
+  )
 })
 
 test('64-bit numbers become strings in JSON and in YAML', async () => {

@@ -1,0 +1,60 @@
+import {readFileSync} from 'node:fs'
+import {fileURLToPath} from 'node:url'
+import {Config} from '@oclif/core/config'
+import {settings} from '@oclif/core/settings'
+import {captureOutput} from '@oclif/test'
+import commands from '../commands/index.js'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+export interface Said {
+  readonly stdout: string
+  readonly stderr: string
+  readonly exit: number | undefined
+}
+
+let config: Config | undefined
+
+/** A configuration that knows no commands: the tests take them from the table, so that nothing is transpiled by oclif. */
+async function withoutCommands(): Promise<Config> {
+  settings.enableAutoTranspile = false
+  const pjson = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
+  delete pjson.oclif.commands
+  config ??= await Config.load({root, pjson})
+  return config
+}
+
+/** Runs a command of kx in this process. */
+export async function kx(...argv: string[]): Promise<Said> {
+  const table: Readonly<Record<string, (typeof commands)[keyof typeof commands]>> = commands
+  const words = [argv.slice(0, 2).join(':'), argv[0] ?? ''].find(id => id in table)
+  const command = table[words ?? '']
+  if (words === undefined || command === undefined) throw new Error(`no command in ${argv.join(' ')}`)
+  command.id = words
+  const loaded = await withoutCommands()
+  const before = process.exitCode
+  try {
+    process.exitCode = undefined
+    const {stdout, stderr, error} = await captureOutput(() => command.run(argv.slice(words.split(':').length), loaded))
+    if (error) throw error
+    return {stdout, stderr, exit: process.exitCode as number | undefined}
+  } finally {
+    process.exitCode = before
+  }
+}
+
+/** The tests' own world: nothing of the person's clusters, settings, or terminal. Returns a cure. */
+export function inWorld(variables: Readonly<Record<string, string | undefined>>): () => void {
+  const before = {...process.env}
+  for (const name of Object.keys(process.env)) {
+    if (/^(KX_|XDG_|NO_COLOR$|FORCE_COLOR$|CI$|COLUMNS$|LC_|LANG$|DOCKER_)/.test(name)) delete process.env[name]
+  }
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
+  }
+  return () => {
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
+    Object.assign(process.env, before)
+  }
+}
