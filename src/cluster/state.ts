@@ -209,6 +209,7 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   EACCES: 'this user may not',
   EPERM: 'this user may not',
+  ENOENT: 'it can not be made',
   ENOTDIR: 'a part of the path is no folder',
   EIO: 'the disk failed',
 }

@@ -9,7 +9,7 @@ import {probe} from '../probe.js'
 import {defaultSpec} from '../spec.js'
 import {nodeFolder, nodeFolders} from './folders.js'
 import {formatNodes, randomUuid} from './format.js'
-import {jvmEnvironment, type KafkaJvm, log4jConfig, nodeArguments} from './jvm.js'
+import {jvmEnvironment, type KafkaJvm, log4jConfig, nodeArguments, nodeMark} from './jvm.js'
 import {tail} from './log-files.js'
 import {signal as sendSignal, startDetached, untilGone} from './process.js'
 
@@ -100,10 +100,10 @@ async function train({jvm, clusterFolder, place, signal}: ClassArchiveRequest, a
       signal,
       lastLines: async () => '',
     })
-    await sendSignal(node, folders.properties, 'SIGTERM')
+    await sendSignal(node, nodeMark(folders.properties), 'SIGTERM')
     await untilGone(node, 'the node that makes the class archive', 60_000)
   } finally {
-    if (await sendSignal(node, folders.properties, 'SIGKILL'))
+    if (await sendSignal(node, nodeMark(folders.properties), 'SIGKILL'))
       await untilGone(node, 'the node that makes the class archive', 20_000)
   }
   if ((await stat(archive)).size === 0) throw new Error('Java wrote an empty archive')

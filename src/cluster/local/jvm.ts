@@ -53,6 +53,16 @@ export interface NodeJvmOptions {
   readonly archive: readonly string[]
 }
 
+const mainClass = 'kafka.Kafka'
+
+/**
+ * What the command line of a node has and no other has: not an editor or a `tail` of one of its files either. With a
+ * folder that ends in `/`: of all nodes whose settings lie below it.
+ */
+export function nodeMark(properties: string): string {
+  return `${mainClass} ${properties}`
+}
+
 /** The command line of a node, without the launcher. It ends with the path of its settings, by which it is found. */
 export function nodeArguments({heapMiB, compiler, tmp, log4j, properties, archive}: NodeJvmOptions): string[] {
   return [
@@ -66,7 +76,7 @@ export function nodeArguments({heapMiB, compiler, tmp, log4j, properties, archiv
     '-Djava.awt.headless=true',
     `-Djava.io.tmpdir=${tmp}`,
     `-Dlog4j2.configurationFile=${log4j}`,
-    'kafka.Kafka',
+    mainClass,
     properties,
   ]
 }

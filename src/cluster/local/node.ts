@@ -7,6 +7,7 @@ import {findProcesses, identify, type RunningProcess} from '../owner.js'
 import {isFree, portOwner, taken} from '../ports.js'
 import {loadState, updateState} from '../state.js'
 import {nodeFolders} from './folders.js'
+import {nodeMark} from './jvm.js'
 import {filesIn, tail} from './log-files.js'
 import {isStopped, signal, startDetached, threadStates, untilGone} from './process.js'
 
@@ -143,7 +144,7 @@ export class LocalNode implements ClusterNode {
 
   /** What the command line of this node, and of no other process, holds. */
   private get mark(): string {
-    return nodeFolders(this.options.folder).properties
+    return nodeMark(nodeFolders(this.options.folder).properties)
   }
 
   private get title(): string {

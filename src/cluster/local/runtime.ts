@@ -15,7 +15,7 @@ import {nodeFolder, nodeFolders} from './folders.js'
 import {formatNodes, randomUuid} from './format.js'
 import {jarsObstacle, kafkaLibs} from './jars.js'
 import {findJava} from './java.js'
-import {type KafkaJvm, kafkaJvm, log4jConfig} from './jvm.js'
+import {type KafkaJvm, kafkaJvm, log4jConfig, nodeMark} from './jvm.js'
 import {signal as sendSignal, untilGone} from './process.js'
 
 const host = '127.0.0.1'
@@ -74,7 +74,7 @@ export class LocalRuntime implements Runtime {
 
 /** Kills all processes of a cluster that can be found by its folder, whatever its state file says or does not say. */
 export async function killLeftovers(name: string): Promise<number> {
-  const mark = nodesFolder(name)
+  const mark = nodeMark(`${clusterFolder(name)}/nodes/`)
   const found = await findProcesses(mark)
   for (const process of found) {
     await sendSignal(process, mark, 'SIGKILL')
@@ -206,10 +206,6 @@ async function enoughRoom(folder: string, nodes: number): Promise<void> {
 
 function portsIn(state: ClusterState): number[] {
   return (state.detail.ports ?? '').split(',').map(Number)
-}
-
-function nodesFolder(name: string): string {
-  return `${clusterFolder(name)}/nodes/`
 }
 
 function stopIf(signal: AbortSignal): void {
