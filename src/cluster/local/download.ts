@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto'
-import {createReadStream} from 'node:fs'
-import {type FileHandle, open, readFile, rename, rm, stat, writeFile} from 'node:fs/promises'
+import {createReadStream, createWriteStream, writeFileSync} from 'node:fs'
+import {readFile, rename, rm, stat} from 'node:fs/promises'
 import type {IncomingHttpHeaders, IncomingMessage} from 'node:http'
 import {pipeline} from 'node:stream/promises'
 import {systemCode} from '../../util/errors.js'
@@ -99,35 +99,33 @@ async function transfer(
   startedOver: () => void,
 ): Promise<void> {
   const watch = new StallWatch(stallMs, signal)
-  const file = await open(part, 'a')
   try {
     const validator = await validatorOf(part, url)
-    const have = validator === undefined ? 0 : (await file.stat()).size
+    const have = validator === undefined ? 0 : await sizeOf(part)
     const headers = have > 0 ? {range: `bytes=${have}-`, ...(validator ? {'if-range': validator} : {})} : {}
+    // From here to `store` nothing may wait: a body that nobody reads yet loses what it holds when it is cut.
     const answer = await get(url, [200, 206, 416], {headers, signal: watch.signal, env})
     // Whole already: an earlier call ended between the last byte and the rename.
     if (answer.statusCode === 416 && answer.headers['content-range'] === `bytes */${have}`) return void answer.destroy()
     const from = startOf(answer, have)
     if (from !== have || have === 0) {
       startedOver()
-      await file.truncate(0)
+      writeFileSync(part, '')
     }
     if (from === undefined) {
       answer.destroy()
       throw new TransferError('broken', `${url.host} can't go on at byte ${have}`)
     }
     if (from === 0)
-      await writeFile(`${part}.json`, JSON.stringify({url: url.href, validator: validatorIn(answer.headers)}))
+      writeFileSync(`${part}.json`, JSON.stringify({url: url.href, validator: validatorIn(answer.headers)}))
     const total = totalOf(answer.headers, from)
-    const got = await store(answer, file, {from, total, watch, progress, name: nameIn(url)})
+    const got = await store(answer, part, {from, total, watch, progress, name: nameIn(url)})
     if (total !== undefined && got !== total)
       throw new TransferError('broken', `the connection to ${url.host} ended at ${bytes(got)} of ${bytes(total)}`)
-    await file.sync()
   } catch (error) {
     throw watch.explain(error, url, env)
   } finally {
     watch.end()
-    await file.close()
   }
 }
 
@@ -139,23 +137,40 @@ interface Storing {
   readonly name: string
 }
 
-/** Appends the body; tells each tenth, or each 16 MiB where the size is not known. Returns the size of the file then. */
+/**
+ * Appends the body; tells each tenth, or each 16 MiB where the size is not known. Returns the size of the file then.
+ * What came before a cut is written all the same: iterating over the body would drop what it has buffered.
+ */
 async function store(
   body: IncomingMessage,
-  file: FileHandle,
+  part: string,
   {from, total, watch, progress, name}: Storing,
 ): Promise<number> {
   const step = total === undefined ? 16 * 1_048_576 : total / 10
+  const sink = createWriteStream(part, {flags: 'a'})
   let size = from
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  const ended = new Promise<void>((resolve, reject) => {
+    if (body.destroyed) reject(body.errored ?? new TransferError('broken', 'the connection was closed'))
+    sink.once('error', reject)
+    body.once('error', reject).once('end', resolve)
+    body.once('close', () => reject(body.errored ?? new TransferError('broken', 'the connection was closed')))
+  })
+  body.on('data', (chunk: Buffer) => {
     watch.touch()
-    await file.appendFile(chunk)
     const before = size
     size += chunk.length
-    if (Math.floor(size / step) > Math.floor(before / step))
-      progress(`${name}: ${bytes(size)}${total === undefined ? '' : ` of ${bytes(total)}`}`)
+    if (Math.floor(size / step) === Math.floor(before / step)) return
+    progress(`${name}: ${bytes(size)}${total === undefined ? '' : ` of ${bytes(total)}`}`)
+  })
+  body.pipe(sink, {end: false})
+  try {
+    await ended
+    return size
+  } finally {
+    body.destroy()
+    if (!sink.errored)
+      await new Promise<void>((resolve, reject) => sink.once('error', reject).once('close', resolve).end())
   }
-  return size
 }
 
 /** At which byte the answer's body begins; `undefined` if what we have can't be used. */

@@ -80,7 +80,11 @@ async function ask(url: URL, {headers, signal, env}: GetOptions): Promise<Incomi
   const socket = await tunnel(proxy, url, signal)
   const createConnection = () =>
     tlsConnect({socket, host: hostOf(url), ...(isIP(hostOf(url)) ? {} : {servername: hostOf(url)})})
-  return answerTo({...address(url), ...common, path: `${url.pathname}${url.search}`, createConnection}, url.protocol)
+  // With an agent, even a new one, Node would ignore createConnection.
+  return answerTo(
+    {...address(url), ...common, agent: undefined, path: `${url.pathname}${url.search}`, createConnection},
+    url.protocol,
+  )
 }
 
 function answerTo(options: RequestOptions, protocol: string): Promise<IncomingMessage> {
