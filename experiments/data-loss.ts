@@ -101,7 +101,8 @@ export default experiment({
       }),
       always('what was lost is exactly what only the dead leader had', killed, {
         tells: t => t.acks1.ok.length > 0,
-        holds: t => same(lost(t.acks1, t.found.acks1), onlyOn(t.dead, t.replicas, t.acks1)) && lost(t.acks1, t.found.acks1).length === t.acks1.ok.length,
+        holds: t =>
+          same(lost(t.acks1, t.found.acks1), onlyOn(t.dead, t.replicas, t.acks1)) && lost(t.acks1, t.found.acks1).length === t.acks1.ok.length,
       }),
       always('acks=all acknowledges nothing that only the leader has', killed, {
         tells: t => onlyOn(t.dead, t.replicas, t.acksAll).length > 0,
@@ -135,5 +136,9 @@ export default experiment({
     return undefined
   },
 
-  figures: trials => trials.under('leader-killed').slice(0, 1).map(({observation: t}) => leadership('Who led acks1, and who was in its ISR', t.timeline, 'acks1', t.blow)),
+  figures: trials =>
+    trials
+      .under('leader-killed')
+      .slice(0, 1)
+      .map(({observation: t}) => leadership('Who led acks1, and who was in its ISR', t.timeline, 'acks1', t.blow)),
 })

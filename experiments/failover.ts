@@ -1,9 +1,11 @@
 import {allOf, always, control, slower} from '../src/experiment/claims.js'
 import {availabilityGap, duplicates, foreign, highWatermarkViolations, intact, lost, nonmonotonicSends, unequal} from '../src/experiment/delivery.js'
+import type {FaultRecord} from '../src/experiment/bench.js'
 import {electionOf} from '../src/experiment/election.js'
 import {experiment, integer, minIsr} from '../src/experiment/experiment.js'
 import {latency, leadership} from '../src/experiment/figures.js'
 import {stalledUntil} from '../src/experiment/stall.js'
+import type {TimelineEvent} from '../src/experiment/timeline.js'
 
 /** The controller stamps whole milliseconds of its own clock: what lies closer together can't be ordered. */
 const clockSlackMs = 50
@@ -59,27 +61,53 @@ export default experiment({
   },
 
   given: {
-    'the ISR was complete before the blow': ({timeline, blow}) => electionOf(timeline, {topic: 'orders', fault: blow}).isrBefore.length === 3,
+    'the ISR was complete before the blow': t => election(t).isrBefore.length === 3,
     'records were acknowledged before and after the blow': ({writes, blow, restartMs}) =>
       writes.ok.some(({endMs}) => endMs < (blow?.startMs ?? restartMs)) && writes.ok.some(({startMs}) => startMs > restartMs),
-    'the victim was fenced or gave up its partitions': ({timeline, blow}) =>
-      !blow || electionOf(timeline, {topic: 'orders', fault: blow}).isrAfterFault.length === 2,
+    'the victim was fenced or gave up its partitions': t => !t.blow || election(t).isrAfterFault.length === 2,
     'every segment file could be read whole': ({replicas}) => intact(replicas),
   },
 
   measures: {
-    fencedMs: {label: 'victim fenced after', short: 'fenced', unit: 'ms', of: t => electionOf(t.timeline, {topic: 'orders', fault: t.blow}).fencedMs},
+    fencedMs: {label: 'victim fenced after', short: 'fenced', unit: 'ms', of: t => election(t).fencedMs},
     newLeaderMs: {
-      label: 'new leader after', short: 'new leader', unit: 'ms',
-      of: (t, {victim}) => (victim === 'leader' ? electionOf(t.timeline, {topic: 'orders', fault: t.blow}).newLeaderMs : null),
+      label: 'new leader after',
+      short: 'new leader',
+      unit: 'ms',
+      of: (t, {victim}) => (victim === 'leader' ? election(t).newLeaderMs : null),
     },
-    noAckMs: {label: 'longest time without an acknowledgement', short: 'no ack for', unit: 'ms', of: t => availabilityGap(t.writes, ...t.loadMs).lengthMs},
+    noAckMs: {
+      label: 'longest time without an acknowledgement',
+      short: 'no ack for',
+      unit: 'ms',
+      of: t => availabilityGap(t.writes, ...t.loadMs).lengthMs,
+    },
     acked: {label: 'acknowledged', short: 'acked', unit: 'records', of: t => t.writes.ok.length},
     lost: {label: 'of these lost', short: 'lost', unit: 'records', of: t => lost(t.writes, t.found.orders).length},
-    isrBefore: {label: 'ISR before', unit: 'replicas', detail: true, of: t => electionOf(t.timeline, {topic: 'orders', fault: t.blow}).isrBefore.length},
-    isrAfterFault: {label: 'ISR after the fault', unit: 'replicas', detail: true, of: t => electionOf(t.timeline, {topic: 'orders', fault: t.blow}).isrAfterFault.length},
-    isrAfterRestart: {label: 'ISR at the end', unit: 'replicas', detail: true, of: t => electionOf(t.timeline, {topic: 'orders', fault: t.blow}).isrAtEnd.length},
-    leaderEpochSteps: {label: 'steps of the leader epoch', unit: 'epochs', detail: true, of: t => electionOf(t.timeline, {topic: 'orders', fault: t.blow}).epochSteps},
+    isrBefore: {
+      label: 'ISR before',
+      unit: 'replicas',
+      detail: true,
+      of: t => election(t).isrBefore.length,
+    },
+    isrAfterFault: {
+      label: 'ISR after the fault',
+      unit: 'replicas',
+      detail: true,
+      of: t => election(t).isrAfterFault.length,
+    },
+    isrAfterRestart: {
+      label: 'ISR at the end',
+      unit: 'replicas',
+      detail: true,
+      of: t => election(t).isrAtEnd.length,
+    },
+    leaderEpochSteps: {
+      label: 'steps of the leader epoch',
+      unit: 'epochs',
+      detail: true,
+      of: t => election(t).epochSteps,
+    },
     unknown: {label: 'outcome unknown', unit: 'records', detail: true, of: t => t.writes.info.length},
   },
 
@@ -88,18 +116,21 @@ export default experiment({
     const faulted = trials.under('sigkill', 'sigterm', 'follower-killed')
     return allOf(
       always('the new leader comes from the old ISR, with the next epoch', leaderDown, {
-        tells: t => electionOf(t.timeline, {topic: 'orders', fault: t.blow}).leaderAfter !== null,
+        tells: t => election(t).leaderAfter !== null,
         holds: t => {
-          const {isrBefore, leaderBefore, leaderAfter, epochSteps} = electionOf(t.timeline, {topic: 'orders', fault: t.blow})
+          const {isrBefore, leaderBefore, leaderAfter, epochSteps} = electionOf(t.timeline, {
+            topic: 'orders',
+            fault: t.blow,
+          })
           return leaderAfter !== leaderBefore && isrBefore.includes(leaderAfter!) && epochSteps === 1
         },
       }),
       always('a killed follower changes no leader', trials.under('follower-killed'), {
-        holds: t => electionOf(t.timeline, {topic: 'orders', fault: t.blow}).epochSteps === 0,
+        holds: t => election(t).epochSteps === 0,
       }),
       always('the ISR goes 3, 2, 3', faulted, {
         holds: t => {
-          const {isrBefore, isrAfterFault, isrAtEnd} = electionOf(t.timeline, {topic: 'orders', fault: t.blow})
+          const {isrBefore, isrAfterFault, isrAtEnd} = election(t)
           return isrBefore.length === 3 && isrAfterFault.length === 2 && isrAtEnd.length === 3
         },
       }),
@@ -115,17 +146,19 @@ export default experiment({
         holds: t => nonmonotonicSends(t.writes).length === 0 && highWatermarkViolations(t.reading.watermarks).length === 0,
       }),
       slower('SIGKILL takes at least 5 × as long as SIGTERM', {
-        slow: trials.under('sigkill'), fast: trials.under('sigterm'), by: 5,
-        of: t => electionOf(t.timeline, {topic: 'orders', fault: t.blow}).newLeaderMs,
+        slow: trials.under('sigkill'),
+        fast: trials.under('sigterm'),
+        by: 5,
+        of: t => election(t).newLeaderMs,
       }),
       always('a killed follower stalls acks=all until its fence', trials.under('follower-killed'), {
-        tells: t => electionOf(t.timeline, {topic: 'orders', fault: t.blow}).fencedMs !== null,
-        holds: t => stalledUntil(t.writes, t.blow!, electionOf(t.timeline, {topic: 'orders', fault: t.blow}).fencedMs!, clockSlackMs),
+        tells: t => election(t).fencedMs !== null,
+        holds: t => stalledUntil(t.writes, t.blow!, election(t).fencedMs!, clockSlackMs),
       }),
       control('without a fault nothing of this happens', trials.under('no-fault'), {
         tells: t => t.writes.ok.length > 0,
         holds: t =>
-          electionOf(t.timeline, {topic: 'orders', fault: undefined}).epochSteps === 0 &&
+          election(t).epochSteps === 0 &&
           lost(t.writes, t.found.orders).length === 0 &&
           t.writes.info.length === 0 &&
           availabilityGap(t.writes, ...t.loadMs).lengthMs < 2_000,
@@ -141,3 +174,7 @@ export default experiment({
         latency(`${condition}: time to the acknowledgement`, t.writes, t.blow),
       ]),
 })
+
+function election({timeline, blow}: {timeline: readonly TimelineEvent[]; blow: FaultRecord | undefined}) {
+  return electionOf(timeline, {topic: 'orders', fault: blow})
+}

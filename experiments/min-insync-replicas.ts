@@ -16,7 +16,9 @@ export default experiment({
   reach: 'brokers',
 
   apparatus: {controllers: 1, topics: {minIsr2: minIsr(2), minIsr1: minIsr(1)}},
-  knobs: {records: integer({default: 50, summary: 'records of each kind written while one replica is in sync', max: 500})},
+  knobs: {
+    records: integer({default: 50, summary: 'records of each kind written while one replica is in sync', max: 500}),
+  },
 
   conditions: {
     'followers-killed': {label: 'followers killed', kill: true},
@@ -58,7 +60,22 @@ export default experiment({
     const found = await bench.readAll()
     const replicas = await bench.replicaRecords()
     const timeline = await bench.timeline()
-    return {baseline, before, refused, between, acks1, after, visible, alone, blow, dead, electionErrors, found, replicas, timeline}
+    return {
+      baseline,
+      before,
+      refused,
+      between,
+      acks1,
+      after,
+      visible,
+      alone,
+      blow,
+      dead,
+      electionErrors,
+      found,
+      replicas,
+      timeline,
+    }
   },
 
   given: {
@@ -71,18 +88,19 @@ export default experiment({
 
   measures: {
     refusedAcksAll: {
-      label: 'acks=all refused (min ISR 2)', short: 'refused', unit: 'records',
+      label: 'acks=all refused (min ISR 2)',
+      short: 'refused',
+      unit: 'records',
       of: t => t.refused.fail.filter(({errorCode}) => errorCode === notEnoughReplicas).length,
     },
     ackedAcks1: {label: 'acks=1 accepted (min ISR 2)', short: 'acked acks=1', unit: 'records', of: t => t.acks1.ok.length},
-    invisible: {
-      label: 'of these invisible', short: 'invisible', unit: 'records',
-      of: t => lost(t.acks1, t.visible).length,
-    },
+    invisible: {label: 'of these invisible', short: 'invisible', unit: 'records', of: t => lost(t.acks1, t.visible).length},
     ackedAlone: {label: 'acks=all acked (min ISR 1)', short: 'acked acks=all', unit: 'records', of: t => t.alone.ok.length},
     lostAlone: {label: 'of these lost', short: 'lost', unit: 'records', of: t => lost(t.alone, t.found.minIsr1).length},
     lostBaseline: {
-      label: 'lost of the baseline', unit: 'records', detail: true,
+      label: 'lost of the baseline',
+      unit: 'records',
+      detail: true,
       of: t => lost(t.baseline.minIsr2, t.found.minIsr2).length + lost(t.baseline.minIsr1, t.found.minIsr1).length,
     },
     highWatermark: {label: 'high watermark while one replica was in sync', unit: 'offset', detail: true, of: t => t.after.highWatermark},
@@ -111,7 +129,8 @@ export default experiment({
       }),
       always('… exactly those that the leader had alone', killed, {
         tells: t => t.alone.ok.length > 0,
-        holds: t => same(lost(t.alone, t.found.minIsr1), onlyOn(t.dead, t.replicas, t.alone)) && lost(t.alone, t.found.minIsr1).length === t.alone.ok.length,
+        holds: t =>
+          same(lost(t.alone, t.found.minIsr1), onlyOn(t.dead, t.replicas, t.alone)) && lost(t.alone, t.found.minIsr1).length === t.alone.ok.length,
       }),
       always('nothing of the baseline is lost', trials.all, {
         tells: t => t.baseline.minIsr2.ok.length > 0,
@@ -131,5 +150,8 @@ export default experiment({
   },
 
   figures: trials =>
-    trials.under('followers-killed').slice(0, 1).map(({observation: t}) => leadership('The topic with min.insync.replicas 1', t.timeline, 'minIsr1', t.blow)),
+    trials
+      .under('followers-killed')
+      .slice(0, 1)
+      .map(({observation: t}) => leadership('The topic with min.insync.replicas 1', t.timeline, 'minIsr1', t.blow)),
 })

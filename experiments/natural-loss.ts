@@ -16,7 +16,12 @@ export default experiment({
   apparatus: {controllers: 1, topics: {wire: minIsr(2), kafkajs: minIsr(2), acksAll: minIsr(2)}},
   knobs: {
     rate: integer({default: 400, summary: 'records per second of each acks=1 writer', min: 20, max: 2_000}),
-    loadMs: integer({default: 2_000, summary: 'the leader dies at a random moment within this time of load', min: 500, max: 20_000}),
+    loadMs: integer({
+      default: 2_000,
+      summary: 'the leader dies at a random moment within this time of load',
+      min: 500,
+      max: 20_000,
+    }),
   },
 
   conditions: {
@@ -57,17 +62,29 @@ export default experiment({
 
   measures: {
     ackedAcks1: {label: 'acked with acks=1', short: 'acked acks=1', unit: 'records', of: t => t.wire.ok.length + t.kafkajs.ok.length},
-    lostAcks1: {label: 'of these lost', short: 'lost', unit: 'records', of: t => lost(t.wire, t.found.wire).length + lost(t.kafkajs, t.found.kafkajs).length},
+    lostAcks1: {
+      label: 'of these lost',
+      short: 'lost',
+      unit: 'records',
+      of: t => lost(t.wire, t.found.wire).length + lost(t.kafkajs, t.found.kafkajs).length,
+    },
     ackedAcksAll: {label: 'acked with acks=all', short: 'acked acks=all', unit: 'records', of: t => t.acksAll.ok.length},
     lostAcksAll: {label: 'of these lost', short: 'lost', unit: 'records', of: t => lost(t.acksAll, t.found.acksAll).length},
     ratePerS: {label: 'acks=1 records acknowledged per second', short: 'rate', unit: '1/s', of: t => rateOf([...t.wire.ok, ...t.kafkajs.ok])},
     lostWire: {label: 'lost, wire client', unit: 'records', detail: true, of: t => lost(t.wire, t.found.wire).length},
     lostKafkajs: {label: 'lost, kafkajs', unit: 'records', detail: true, of: t => lost(t.kafkajs, t.found.kafkajs).length},
     goneAcks1: {
-      label: 'lost, and in no replica’s file', unit: 'records', detail: true,
+      label: 'lost, and in no replica’s file',
+      unit: 'records',
+      detail: true,
       of: t => gone(t.wire, t.found.wire, t.replicas).length + gone(t.kafkajs, t.found.kafkajs, t.replicas).length,
     },
-    newLeaderMs: {label: 'new leader after', short: 'new leader', unit: 'ms', of: t => electionOf(t.timeline, {topic: 'acksAll', fault: t.blow}).newLeaderMs},
+    newLeaderMs: {
+      label: 'new leader after',
+      short: 'new leader',
+      unit: 'ms',
+      of: t => electionOf(t.timeline, {topic: 'acksAll', fault: t.blow}).newLeaderMs,
+    },
   },
 
   verdict: trials =>
@@ -80,7 +97,8 @@ export default experiment({
         holds: t =>
           unequal(t.replicas, t.found.wire, t.wire.topic).length +
             unequal(t.replicas, t.found.kafkajs, t.kafkajs.topic).length +
-            unequal(t.replicas, t.found.acksAll, t.acksAll.topic).length === 0,
+            unequal(t.replicas, t.found.acksAll, t.acksAll.topic).length ===
+          0,
       }),
       control('without a blow nothing is lost', trials.under('not-killed'), {
         tells: t => t.wire.ok.length > 0 && t.kafkajs.ok.length > 0,

@@ -18,18 +18,42 @@ const [name = 'data-loss', times = '5'] = positionals
 const results = mkdtempSync(join(tmpdir(), 'kx-soak-'))
 const kx = fileURLToPath(new URL('../bin/kx.js', import.meta.url))
 const counts = new Map<string, number>()
-process.stdout.write(`${name}, ${times} times, ${values.full ? 'full' : 'quick'}, ${values.runtime}; results in ${results}\n`)
+process.stdout.write(
+  `${name}, ${times} times, ${values.full ? 'full' : 'quick'}, ${values.runtime}; results in ${results}\n`,
+)
 
 for (let run = 1; run <= Number(times); run++) {
   const startedMs = performance.now()
-  const args = ['experiment', name, '--fresh', '--runtime', values.runtime, '--results', results, '-o', 'json', ...(values.full ? [] : ['--quick'])]
-  const {stdout, exitCode} = await execa(process.execPath, [kx, ...args], {reject: false, stderr: 'inherit', stdin: 'ignore'})
+  const args = [
+    'experiment',
+    name,
+    '--fresh',
+    '--runtime',
+    values.runtime,
+    '--results',
+    results,
+    '-o',
+    'json',
+    ...(values.full ? [] : ['--quick']),
+  ]
+  const {stdout, exitCode} = await execa(process.execPath, [kx, ...args], {
+    reject: false,
+    stderr: 'inherit',
+    stdin: 'ignore',
+  })
   const record = parse(stdout)
   const outcome = record?.verdict.outcome ?? `exit ${exitCode}`
   counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
-  const odd = record?.trials.filter(trial => trial.outcome !== 'ok').map(({number, condition, reason}) => `trial ${number} (${condition}): ${reason}`) ?? [stdout.slice(0, 500)]
-  const claims = record?.verdict.claims.filter(claim => claim.outcome !== 'upheld').map(({claim, because}) => `${claim}: ${because}`) ?? []
-  process.stdout.write(`${run}  ${outcome}  ${((performance.now() - startedMs) / 1_000).toFixed(0)} s  ${record?.id ?? ''}\n`)
+  const odd = record?.trials
+    .filter(trial => trial.outcome !== 'ok')
+    .map(({number, condition, reason}) => `trial ${number} (${condition}): ${reason}`) ?? [stdout.slice(0, 500)]
+  const claims =
+    record?.verdict.claims
+      .filter(claim => claim.outcome !== 'upheld')
+      .map(({claim, because}) => `${claim}: ${because}`) ?? []
+  process.stdout.write(
+    `${run}  ${outcome}  ${((performance.now() - startedMs) / 1_000).toFixed(0)} s  ${record?.id ?? ''}\n`,
+  )
   for (const line of [...odd, ...claims]) process.stdout.write(`   ${line}\n`)
 }
 

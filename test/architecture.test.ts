@@ -13,14 +13,43 @@ const layers: Record<string, readonly string[]> = {
   'src/log': ['src/protocol', 'src/kafka', 'src/util'],
   'src/wire': ['src/log', 'src/protocol', 'src/kafka', 'src/util'],
   'src/history': ['src/kafka', 'src/util'],
-  'src/cluster': ['src/wire', 'src/kafka', 'src/util', 'types:src/log', 'src/log/write-batch', 'src/log/batches', 'src/log/byte-source'],
+  'src/cluster': [
+    'src/wire',
+    'src/kafka',
+    'src/util',
+    'types:src/log',
+    'src/log/write-batch',
+    'src/log/batches',
+    'src/log/byte-source',
+  ],
   'src/clients': ['src/history', 'src/kafka', 'src/util', 'types:src/cluster'],
   'src/experiment': ['src/history', 'src/log', 'src/kafka', 'src/util', 'types:src/cluster', 'types:src/wire'],
   experiments: ['src/experiment', 'src/kafka'],
   'src/report': ['src/experiment', 'src/kafka', 'src/util', 'types:src/cluster', 'types:src/history'],
-  'src/lab': ['src/kafka', 'src/util', 'src/protocol', 'src/log', 'src/wire', 'src/history', 'src/cluster', 'src/clients', 'src/experiment', 'experiments'],
+  'src/lab': [
+    'src/kafka',
+    'src/util',
+    'src/protocol',
+    'src/log',
+    'src/wire',
+    'src/history',
+    'src/cluster',
+    'src/clients',
+    'src/experiment',
+    'experiments',
+  ],
   'src/cli': ['src/lab', 'src/report', 'src/experiment', 'src/util', 'src/kafka', 'src/cluster'],
-  commands: ['src/cli', 'src/lab', 'src/report', 'src/log', 'src/wire', 'src/cluster', 'src/kafka', 'src/util', 'src/experiment'],
+  commands: [
+    'src/cli',
+    'src/lab',
+    'src/report',
+    'src/log',
+    'src/wire',
+    'src/cluster',
+    'src/kafka',
+    'src/util',
+    'src/experiment',
+  ],
 }
 
 /** One door per dependency: the only places that may import it. */
@@ -46,7 +75,14 @@ const pure = ['src/protocol', 'src/log', 'src/history', 'src/experiment', 'src/r
 const harmless = ['node:zlib', 'node:util', 'node:buffer', 'node:assert']
 const loadsOwnData = ['src/protocol/schema.ts', 'src/log/crc32c.ts']
 /** Where sleeping is the job. */
-const sleepers = ['src/util/until.ts', 'src/clients/', 'src/proxy/', 'src/lab/bench.ts', 'src/lab/writing.ts', 'src/lab/reading.ts']
+const sleepers = [
+  'src/util/until.ts',
+  'src/clients/',
+  'src/proxy/',
+  'src/lab/bench.ts',
+  'src/lab/writing.ts',
+  'src/lab/reading.ts',
+]
 /** Hot loops that are longer than a page on purpose (at most three). */
 const hotLoops: readonly string[] = []
 const linesAtMost = 400
@@ -75,9 +111,11 @@ function sourceOf(path: string): Source {
       const clause = ts.isImportDeclaration(node) ? node.importClause : node
       const named = ts.isImportDeclaration(node) ? node.importClause?.namedBindings : node.exportClause
       const allTypes =
-        named !== undefined && (ts.isNamedImports(named) || ts.isNamedExports(named)) &&
+        named !== undefined &&
+        (ts.isNamedImports(named) || ts.isNamedExports(named)) &&
         !(ts.isImportDeclaration(node) && node.importClause?.name) &&
-        named.elements.length > 0 && named.elements.every(element => element.isTypeOnly)
+        named.elements.length > 0 &&
+        named.elements.every(element => element.isTypeOnly)
       const typeOnly = (clause !== undefined && 'isTypeOnly' in clause && clause.isTypeOnly === true) || allTypes
       imports.push({from: (node.moduleSpecifier as ts.StringLiteral).text, typeOnly})
     }
@@ -92,9 +130,11 @@ function sourceOf(path: string): Source {
 }
 
 const layerOf = (path: string): string => Object.keys(layers).find(layer => path.startsWith(`${layer}/`)) ?? path
-const targetOf = (source: Source, from: string): string => normalize(join(dirname(source.path), from)).replace(/\.js$/, '')
+const targetOf = (source: Source, from: string): string =>
+  normalize(join(dirname(source.path), from)).replace(/\.js$/, '')
 const isOwn = (from: string): boolean => from.startsWith('.')
-const packageOf = (from: string): string => (from.startsWith('@') ? from.split('/').slice(0, 2).join('/') : (from.split('/')[0] as string))
+const packageOf = (from: string): string =>
+  from.startsWith('@') ? from.split('/').slice(0, 2).join('/') : (from.split('/')[0] as string)
 
 test('there are sources, and each lies in a layer', () => {
   expect(sources.length).toBeGreaterThan(50)
@@ -130,14 +170,16 @@ describe.each(sources)('$path', source => {
     if (!pure.includes(layerOf(source.path))) return
     const worldly = source.imports.filter(({from}) => from.startsWith('node:') && !harmless.includes(from))
     if (!loadsOwnData.includes(source.path)) expect(worldly.map(({from}) => from)).toEqual([])
-    expect(source.text).not.toMatch(/\bDate\.now\(|new Date\(\)|performance\.now\(|Math\.random\(|process\.(env|hrtime|cwd|pid)/)
+    expect(source.text).not.toMatch(
+      /\bDate\.now\(|new Date\(\)|performance\.now\(|Math\.random\(|process\.(env|hrtime|cwd|pid)/,
+    )
   })
 
   test('is short, and so are its functions', () => {
     expect(source.text.split('\n').length).toBeLessThanOrEqual(linesAtMost + 1)
     const long: string[] = []
     const visit = (node: ts.Node): void => {
-      if (ts.isFunctionLike(node) && 'body' in node && node.body && !(source.path.startsWith('experiments/'))) {
+      if (ts.isFunctionLike(node) && 'body' in node && node.body && !source.path.startsWith('experiments/')) {
         const lines = lineAt(source.tree, node.end) - lineAt(source.tree, node.getStart()) + 1
         const name = `${source.path}:${lineAt(source.tree, node.getStart()) + 1}`
         if (lines > functionLinesAtMost && !hotLoops.includes(name)) long.push(`${name} has ${lines} lines`)
@@ -154,13 +196,20 @@ describe.each(sources)('$path', source => {
     expect(code).not.toMatch(/\bas any\b|@ts-ignore|@ts-nocheck/)
     expect(code).not.toMatch(/\b(TODO|FIXME|XXX)\b/)
     expect(source.path).not.toMatch(/manager|helper|utils/i)
-    if (!sleepers.some(place => source.path.startsWith(place))) expect(code).not.toMatch(/\bpause\(\s*[\w.]+[,)]|timers\/promises|new Promise\([^)]*\) => setTimeout/)
-    if (!source.path.startsWith('commands/') && !source.path.startsWith('experiments/')) expect(code).not.toMatch(/^export default/m)
+    if (!sleepers.some(place => source.path.startsWith(place)))
+      expect(code).not.toMatch(/\bpause\(\s*[\w.]+[,)]|timers\/promises|new Promise\([^)]*\) => setTimeout/)
+    if (!source.path.startsWith('commands/') && !source.path.startsWith('experiments/'))
+      expect(code).not.toMatch(/^export default/m)
   })
 })
 
 test('no two files import each other, however long the way', () => {
-  const edges = new Map(sources.map(source => [source.path.replace(/\.ts$/, ''), source.imports.filter(({from, typeOnly}) => isOwn(from) && !typeOnly).map(({from}) => targetOf(source, from))]))
+  const edges = new Map(
+    sources.map(source => [
+      source.path.replace(/\.ts$/, ''),
+      source.imports.filter(({from, typeOnly}) => isOwn(from) && !typeOnly).map(({from}) => targetOf(source, from)),
+    ]),
+  )
   const done = new Set<string>()
   const cycles: string[] = []
   const walk = (path: string, trail: readonly string[]): void => {
@@ -175,7 +224,10 @@ test('no two files import each other, however long the way', () => {
 
 test('an experiment is a lab note: it imports nothing of the world, tries nothing, and fits on two pages', () => {
   for (const source of sources.filter(({path}) => path.startsWith('experiments/'))) {
-    expect(source.imports.filter(({from}) => !isOwn(from)), source.path).toEqual([])
+    expect(
+      source.imports.filter(({from}) => !isOwn(from)),
+      source.path,
+    ).toEqual([])
     expect(source.text, source.path).not.toMatch(/\btry\b\s*\{/)
     expect(source.text.split('\n').length, source.path).toBeLessThanOrEqual(175)
   }

@@ -56,7 +56,11 @@ export class KafkajsLoad {
 
   async untilAcked(count: number): Promise<void> {
     const {topic, signal} = this.options
-    await until(`${count} acknowledged records of ${topic} by kafkajs`, () => (this.acked >= count ? true : undefined), {timeoutMs: 30_000, signal})
+    await until(
+      `${count} acknowledged records of ${topic} by kafkajs`,
+      () => (this.acked >= count ? true : undefined),
+      {timeoutMs: 30_000, signal},
+    )
   }
 
   async stop(): Promise<Writes> {
@@ -91,17 +95,40 @@ export class KafkajsLoad {
     const value = `${topic}/${writer}/${sequence}`
     const base = {process: writer, operation: 'write', topic, partition: 0, value, startMs: now(), attempt: 0} as const
     try {
-      const answers = await this.#producer.send({topic, acks: acks === 'all' ? -1 : acks, timeout: timeoutMs, messages: [{value, partition: 0}]})
+      const answers = await this.#producer.send({
+        topic,
+        acks: acks === 'all' ? -1 : acks,
+        timeout: timeoutMs,
+        messages: [{value, partition: 0}],
+      })
       const answer = answers.find(({partition}) => partition === 0)
       const endMs = now()
       // Resolved without naming the partition: not an acknowledgement.
-      if (!answer || answer.errorCode !== 0) return this.#keep({...base, endMs, outcome: outcomeOf(answer?.errorCode), ...(answer ? {errorCode: answer.errorCode} : {})})
+      if (!answer || answer.errorCode !== 0)
+        return this.#keep({
+          ...base,
+          endMs,
+          outcome: outcomeOf(answer?.errorCode),
+          ...(answer ? {errorCode: answer.errorCode} : {}),
+        })
       this.acked++
       this.lastAckMs = endMs
-      this.#keep({...base, endMs, outcome: 'ok', errorCode: 0, ...(answer.baseOffset === undefined ? {} : {offset: Number(answer.baseOffset)})})
+      this.#keep({
+        ...base,
+        endMs,
+        outcome: 'ok',
+        errorCode: 0,
+        ...(answer.baseOffset === undefined ? {} : {offset: Number(answer.baseOffset)}),
+      })
     } catch (error) {
       const code = (error as {code?: unknown}).code
-      this.#keep({...base, endMs: now(), outcome: outcomeOf(code), error: messageOf(error), ...(typeof code === 'number' ? {errorCode: code} : {})})
+      this.#keep({
+        ...base,
+        endMs: now(),
+        outcome: outcomeOf(code),
+        error: messageOf(error),
+        ...(typeof code === 'number' ? {errorCode: code} : {}),
+      })
     }
   }
 

@@ -45,7 +45,12 @@ export interface LanesFigure {
   readonly title: string
   readonly lanes: readonly {
     readonly name: string
-    readonly spans: readonly {readonly fromMs: number; readonly toMs: number; readonly label: string; readonly tone: Tone}[]
+    readonly spans: readonly {
+      readonly fromMs: number
+      readonly toMs: number
+      readonly label: string
+      readonly tone: Tone
+    }[]
     readonly marks?: readonly {readonly atMs: number; readonly label: string}[]
   }[]
   readonly windows?: readonly FaultWindow[]
@@ -64,7 +69,12 @@ export interface BlocksFigure {
 export type Tone = 'good' | 'bad' | 'warn' | 'neutral' | 'accent'
 
 /** A topic's leader and in-sync replicas over time, from the controller's log; the blow is the band. */
-export function leadership(title: string, timeline: readonly TimelineEvent[], topic: string, blow: FaultRecord | undefined): LanesFigure {
+export function leadership(
+  title: string,
+  timeline: readonly TimelineEvent[],
+  topic: string,
+  blow: FaultRecord | undefined,
+): LanesFigure {
   const changes = timeline.filter(event => event.kind === 'partition' && event.topic === topic)
   const endMs = Math.max(...timeline.map(({atMs}) => atMs), blow?.provenMs ?? 0) + 1_000
   const replicas = [...new Set(changes.flatMap(({inSyncReplicas = []}) => inSyncReplicas))].sort((a, b) => a - b)
@@ -87,14 +97,18 @@ export function leadership(title: string, timeline: readonly TimelineEvent[], to
 /** From the blow until the victim was unfenced again, or to the end. */
 function windowOf(timeline: readonly TimelineEvent[], blow: FaultRecord | undefined): FaultWindow[] {
   if (!blow) return []
-  const back = timeline.find(event => event.kind === 'unfenced' && event.nodeId === blow.nodeId && event.atMs > blow.startMs)
+  const back = timeline.find(
+    event => event.kind === 'unfenced' && event.nodeId === blow.nodeId && event.atMs > blow.startMs,
+  )
   const toMs = back?.atMs ?? Math.max(...timeline.map(({atMs}) => atMs), blow.provenMs)
   return [{fromMs: blow.startMs, toMs, label: `${blow.fault} broker ${blow.nodeId}`}]
 }
 
 /** How long each acknowledgement took, at the time when its write began. */
 export function latency(title: string, writes: Writes, blow: FaultRecord | undefined): LinesFigure {
-  const points = writes.ok.map(({startMs, endMs}) => [Math.round(startMs), Number((endMs - startMs).toFixed(1))] as const)
+  const points = writes.ok.map(
+    ({startMs, endMs}) => [Math.round(startMs), Number((endMs - startMs).toFixed(1))] as const,
+  )
   return {
     kind: 'lines',
     title,

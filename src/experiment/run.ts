@@ -69,7 +69,13 @@ export interface RunRecord {
   /** `running` until the last save; a run that was interrupted or crashed stays readable. */
   readonly state: 'running' | 'done' | 'interrupted' | 'failed'
   /** How each measure is to be shown, in order. */
-  readonly columns: readonly {readonly measure: string; readonly label: string; readonly short: string; readonly unit: string; readonly detail: boolean}[]
+  readonly columns: readonly {
+    readonly measure: string
+    readonly label: string
+    readonly short: string
+    readonly unit: string
+    readonly detail: boolean
+  }[]
 }
 
 /** All that a report draws from. */
@@ -78,5 +84,12 @@ export interface ReportInput {
   readonly figures: readonly Figure[]
   /** Files under `evidence/`, relative to the run's folder. */
   readonly evidence: readonly {readonly path: string; readonly sizeInBytes: number; readonly sha256: string}[]
-  readonly faults: readonly {readonly trial: number; readonly fault: string; readonly nodeId: number; readonly mechanism: string; readonly evidence: string; readonly startMs: number}[]
+  readonly faults: readonly {
+    readonly trial: number
+    readonly fault: string
+    readonly nodeId: number
+    readonly mechanism: string
+    readonly evidence: string
+    readonly startMs: number
+  }[]
 }

@@ -19,7 +19,13 @@ export interface TimelineEvent {
 }
 
 /** The in-sync replicas of a topic at a moment (wall clock, ms), as the controller had written them until then. */
-export function isrAt(timeline: readonly TimelineEvent[], topic: string, wallMs: number | undefined): readonly number[] | undefined {
-  return timeline.findLast(event => event.kind === 'partition' && event.topic === topic && event.wallMs <= (wallMs ?? Number.POSITIVE_INFINITY))
-    ?.inSyncReplicas
+export function isrAt(
+  timeline: readonly TimelineEvent[],
+  topic: string,
+  wallMs: number | undefined,
+): readonly number[] | undefined {
+  return timeline.findLast(
+    event =>
+      event.kind === 'partition' && event.topic === topic && event.wallMs <= (wallMs ?? Number.POSITIVE_INFINITY),
+  )?.inSyncReplicas
 }

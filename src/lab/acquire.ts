@@ -68,7 +68,11 @@ export async function acquire(options: AcquireOptions): Promise<Acquired> {
     ...(choice.portBase === undefined ? {} : {portBase: choice.portBase}),
   })
   try {
-    return {cluster, lock: await lockCluster(ephemeral, `kx experiment ${experiment}`), why: `on a cluster of its own (${objection})`}
+    return {
+      cluster,
+      lock: await lockCluster(ephemeral, `kx experiment ${experiment}`),
+      why: `on a cluster of its own (${objection})`,
+    }
   } catch (error) {
     await cluster.down({wipe: true})
     throw error
@@ -98,7 +102,8 @@ async function objectionTo(name: string, note: AnyExperiment, choice: ClusterCho
   if (choice.kafkaVersion && spec.kafkaVersion !== choice.kafkaVersion) return `${said} runs Kafka ${spec.kafkaVersion}`
   if (profile && spec.profile !== profile) return `${said} has profile ${spec.profile}`
   if (spec.brokers < 3) return `${said} has only ${spec.brokers} of 3 brokers`
-  if (spec.controllers === 0) return `in ${said} the brokers are controllers too, so a broker's fault is a controller's fault`
+  if (spec.controllers === 0)
+    return `in ${said} the brokers are controllers too, so a broker's fault is a controller's fault`
   const different = Object.entries(choice.config).find(([key, value]) => spec.config[key] !== value)
   if (different) return `${said} has another ${different[0]}`
   try {

@@ -1,7 +1,13 @@
 import type {AnyExperiment, TopicSpec} from '../experiment/experiment.js'
 import {kafkaError} from '../kafka/errors.js'
 import {KxError} from '../util/errors.js'
-import {createTopics, deleteTopics, describeConfigs, electLeaders, listPartitionReassignments} from '../wire/admin-requests.js'
+import {
+  createTopics,
+  deleteTopics,
+  describeConfigs,
+  electLeaders,
+  listPartitionReassignments,
+} from '../wire/admin-requests.js'
 import {describeCluster, metadata} from '../wire/requests.js'
 import type {ClusterView} from './view.js'
 
@@ -19,7 +25,12 @@ export function topicName(experiment: string, run: string, trial: number, name: 
 }
 
 /** Makes the topics with an explicit assignment, whose first replica leads; returns when every broker knows them and the ISR is full. */
-export async function setUp(view: ClusterView, note: AnyExperiment, names: ReadonlyMap<string, string>, leader: number): Promise<Apparatus> {
+export async function setUp(
+  view: ClusterView,
+  note: AnyExperiment,
+  names: ReadonlyMap<string, string>,
+  leader: number,
+): Promise<Apparatus> {
   const ids = view.cluster.brokers.map(({nodeId}) => nodeId)
   const start = ids.indexOf(leader)
   const order = ids.map((_, index) => ids[(start + index) % ids.length] as number)
@@ -32,7 +43,11 @@ export async function setUp(view: ClusterView, note: AnyExperiment, names: Reado
   const answers = await view.anyBroker(connection => createTopics(connection, {topics, timeoutMs: 10_000}))
   for (const {name, errorCode, errorMessage} of answers) {
     if (errorCode === 0) continue
-    throw new KxError('environment', 'KX_CREATE_TOPIC', `The topic ${name} can't be made: ${kafkaError(errorCode).name} ${errorMessage ?? ''}.`)
+    throw new KxError(
+      'environment',
+      'KX_CREATE_TOPIC',
+      `The topic ${name} can't be made: ${kafkaError(errorCode).name} ${errorMessage ?? ''}.`,
+    )
   }
   await untilInSync(view, [...names.values()], {replicas: 3, leader, everywhere: true})
   return {topics: names, leader, followers: order.slice(1)}
@@ -45,28 +60,41 @@ interface InSync {
   readonly everywhere?: boolean
 }
 
-export async function untilInSync(view: ClusterView, topics: readonly string[], {replicas, leader, everywhere}: InSync, timeoutMs = 30_000): Promise<void> {
-  await view.settle(`${replicas} in-sync replicas on ${topics.length === 1 ? topics[0] : 'all topics'}`, timeoutMs, async () => {
-    const views = everywhere
-      ? await Promise.all(view.cluster.brokers.map(({nodeId}) => view.partitionsAt(nodeId, topics)))
-      : [await view.partitions(topics)]
-    for (const partitions of views) {
-      for (const topic of topics) {
-        const partition = partitions.get(topic)
-        if (!partition || partition.errorCode !== 0) throw new Error(`${topic} is not known to every broker yet.`)
-        if (partition.inSyncReplicas.length !== replicas) throw new Error(`${topic} has ${partition.inSyncReplicas.length} in sync.`)
-        if (leader !== undefined && partition.leader !== leader) throw new Error(`${topic} is led by ${partition.leader}.`)
+export async function untilInSync(
+  view: ClusterView,
+  topics: readonly string[],
+  {replicas, leader, everywhere}: InSync,
+  timeoutMs = 30_000,
+): Promise<void> {
+  await view.settle(
+    `${replicas} in-sync replicas on ${topics.length === 1 ? topics[0] : 'all topics'}`,
+    timeoutMs,
+    async () => {
+      const views = everywhere
+        ? await Promise.all(view.cluster.brokers.map(({nodeId}) => view.partitionsAt(nodeId, topics)))
+        : [await view.partitions(topics)]
+      for (const partitions of views) {
+        for (const topic of topics) {
+          const partition = partitions.get(topic)
+          if (!partition || partition.errorCode !== 0) throw new Error(`${topic} is not known to every broker yet.`)
+          if (partition.inSyncReplicas.length !== replicas)
+            throw new Error(`${topic} has ${partition.inSyncReplicas.length} in sync.`)
+          if (leader !== undefined && partition.leader !== leader)
+            throw new Error(`${topic} is led by ${partition.leader}.`)
+        }
       }
-    }
-    return true
-  })
+      return true
+    },
+  )
 }
 
 /** Deletes what a trial made; failures are told, not thrown: the verdict does not rest on it. */
 export async function tearDown(view: ClusterView, topics: readonly string[]): Promise<string | undefined> {
   const answers = await view.anyBroker(connection => deleteTopics(connection, {topics, timeoutMs: 10_000}))
   const failed = answers.filter(({errorCode}) => errorCode !== 0)
-  return failed.length === 0 ? undefined : failed.map(({name, errorCode}) => `${name}: ${kafkaError(errorCode).name}`).join(', ')
+  return failed.length === 0
+    ? undefined
+    : failed.map(({name, errorCode}) => `${name}: ${kafkaError(errorCode).name}`).join(', ')
 }
 
 /**
@@ -94,7 +122,10 @@ async function requireOrder(view: ClusterView): Promise<void> {
   const {topics} = await view.anyBroker(connection => metadata(connection))
   const partitions = topics.flatMap(({name, partitions}) => partitions.map(partition => ({topic: name, ...partition})))
   const behind = partitions.find(({isrNodes, replicaNodes}) => isrNodes.length < replicaNodes.length)
-  if (behind) throw new Error(`${behind.topic}-${behind.partitionIndex} has ${behind.isrNodes.length} of ${behind.replicaNodes.length} replicas in sync.`)
+  if (behind)
+    throw new Error(
+      `${behind.topic}-${behind.partitionIndex} has ${behind.isrNodes.length} of ${behind.replicaNodes.length} replicas in sync.`,
+    )
   const moved = partitions.filter(({leaderId, replicaNodes}) => leaderId !== replicaNodes[0])
   if (moved.length === 0) return
   const back = moved.map(({topic, partitionIndex}) => ({topic, partition: partitionIndex}))
@@ -107,7 +138,9 @@ const ownDynamicConfig = new Set(['min.insync.replicas'])
 
 /** A setting that somebody changed on the running cluster (unclean elections, throttles, …) could explain anything. */
 async function refuseDynamicConfig(view: ClusterView, nodeId: number): Promise<void> {
-  const configs = await view.ask(nodeId, connection => describeConfigs(connection, {type: 'broker', name: String(nodeId)}))
+  const configs = await view.ask(nodeId, connection =>
+    describeConfigs(connection, {type: 'broker', name: String(nodeId)}),
+  )
   const changed = configs.filter(({name, source}) => source.startsWith('dynamic-') && !ownDynamicConfig.has(name))
   if (changed.length === 0) return
   throw new KxError(

@@ -47,7 +47,9 @@ export class LabBench implements Bench {
     this.random = options.random
     this.leader = this.#broker(apparatus.leader)
     this.followers = apparatus.followers.map(nodeId => this.#broker(nodeId))
-    this.#topics = new Map([...apparatus.topics].map(([name, topic]) => [name, new BenchTopicOnWire(options.writing, topic)]))
+    this.#topics = new Map(
+      [...apparatus.topics].map(([name, topic]) => [name, new BenchTopicOnWire(options.writing, topic)]),
+    )
   }
 
   get #names(): readonly string[] {
@@ -82,7 +84,9 @@ export class LabBench implements Bench {
     const ends: ReplicaEnd[] = []
     for (const {nodeId} of this.followers) {
       for (const topic of this.#names) {
-        const logEndOffset = await this.#view.settle(`broker ${nodeId} to tell its log end offset`, 5_000, () => this.#view.logEndOffset(nodeId, topic))
+        const logEndOffset = await this.#view.settle(`broker ${nodeId} to tell its log end offset`, 5_000, () =>
+          this.#view.logEndOffset(nodeId, topic),
+        )
         ends.push({topic, nodeId, logEndOffset})
       }
     }
@@ -95,7 +99,8 @@ export class LabBench implements Bench {
       for (const [topic, {leader, replicas}] of partitions) {
         const highWatermark = await this.#view.highWatermark(leader, topic)
         const ends = await Promise.all(replicas.map(nodeId => this.#view.logEndOffset(nodeId, topic)))
-        if (ends.some(end => end !== highWatermark)) throw new Error(`${topic}: ends ${ends.join(', ')}, high watermark ${highWatermark}.`)
+        if (ends.some(end => end !== highWatermark))
+          throw new Error(`${topic}: ends ${ends.join(', ')}, high watermark ${highWatermark}.`)
       }
       return true
     })
@@ -107,7 +112,8 @@ export class LabBench implements Bench {
       const leaders: Record<string, number> = {}
       for (const [name, topic] of this.options.apparatus.topics) {
         const leader = partitions.get(topic)?.leader ?? -1
-        if (leader < 0 || (await this.#view.node(leader).state()) !== 'running') throw new Error(`${topic} is led by ${leader}.`)
+        if (leader < 0 || (await this.#view.node(leader).state()) !== 'running')
+          throw new Error(`${topic} is led by ${leader}.`)
         leaders[name] = leader
       }
       return leaders
@@ -142,7 +148,9 @@ export class LabBench implements Bench {
 
   async electUnclean(): Promise<Record<string, number>> {
     const partitions = this.#names.map(topic => ({topic, partition: 0}))
-    const results = await this.#view.anyBroker(connection => electLeaders(connection, {type: 'unclean', partitions, timeoutMs: 10_000}))
+    const results = await this.#view.anyBroker(connection =>
+      electLeaders(connection, {type: 'unclean', partitions, timeoutMs: 10_000}),
+    )
     const codes: Record<string, number> = {}
     for (const [name, topic] of this.options.apparatus.topics) {
       codes[name] = results.find(result => result.topic === topic)?.errorCode ?? -1
@@ -201,7 +209,11 @@ export class LabBench implements Bench {
   async #recordsOf(node: ClusterNode, when: string): Promise<readonly ReplicaRecords[]> {
     const all: ReplicaRecords[] = []
     for (const topic of this.#names) {
-      all.push(await recordsOn(node, topic, (path, bytes) => this.options.keepEvidence(`broker-${node.nodeId}-${when}/${path}`, bytes)))
+      all.push(
+        await recordsOn(node, topic, (path, bytes) =>
+          this.options.keepEvidence(`broker-${node.nodeId}-${when}/${path}`, bytes),
+        ),
+      )
     }
     return all
   }

@@ -27,7 +27,9 @@ export async function loadExperiment(name: string): Promise<AnyExperiment> {
 
 /** SHA-256 of the experiment's file as it runs, so that a later judgement can say that it has changed since. */
 export function experimentHash(name: string): string {
-  return createHash('sha256').update(readFileSync(fileURLToPath(fileOf(name)))).digest('hex')
+  return createHash('sha256')
+    .update(readFileSync(fileURLToPath(fileOf(name))))
+    .digest('hex')
 }
 
 function fileOf(name: string): URL {

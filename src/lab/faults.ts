@@ -31,9 +31,14 @@ export async function act(context: FaultContext, node: ClusterNode, fault: Proof
     proof = await node[fault]()
   } catch (error) {
     write({at: new Date().toISOString(), state: 'failed', fault, nodeId: node.nodeId, error: messageOf(error)})
-    throw new KxError('inconclusive', 'KX_FAULT', `The fault "${fault} node ${node.nodeId}" could not be proven: ${messageOf(error)}`, {
-      cause: error,
-    })
+    throw new KxError(
+      'inconclusive',
+      'KX_FAULT',
+      `The fault "${fault} node ${node.nodeId}" could not be proven: ${messageOf(error)}`,
+      {
+        cause: error,
+      },
+    )
   }
   write({at: new Date().toISOString(), state: 'proven', proof})
   const after = await context.roleOf(node.nodeId)

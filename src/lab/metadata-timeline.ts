@@ -31,7 +31,10 @@ type Fields = Readonly<Record<string, unknown>>
  * PARTITION_CHANGE: a record that names a leader raises the epoch by one (PartitionRegistration.merge).
  * @throws KxError KX_METADATA_LOG (inconclusive) if a topic asked for does not occur in the log.
  */
-export async function readTimeline(node: ClusterNode, {topics, sinceWallMs}: TimelineRequest): Promise<readonly TimelineEvent[]> {
+export async function readTimeline(
+  node: ClusterNode,
+  {topics, sinceWallMs}: TimelineRequest,
+): Promise<readonly TimelineEvent[]> {
   const fold = new Fold(topics, sinceWallMs)
   const segments = (await node.files(metadataPartition)).filter(({name}) => name.endsWith('.log'))
   for (const segment of [...segments].sort((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -59,7 +62,11 @@ class Fold {
     const seen = new Set(this.#events.map(({topic}) => topic))
     const missing = [...this.topics.values()].filter(name => !seen.has(name))
     if (missing.length > 0) {
-      throw new KxError('inconclusive', 'KX_METADATA_LOG', `The controller's log says nothing of the topic ${missing.join(', ')}.`)
+      throw new KxError(
+        'inconclusive',
+        'KX_METADATA_LOG',
+        `The controller's log says nothing of the topic ${missing.join(', ')}.`,
+      )
     }
     return this.#events
   }
@@ -88,7 +95,8 @@ class Fold {
     const state = this.#partitions.get(`${data.topicId}-${data.partitionId}`)
     if (!state) return
     if (data.isr !== null && data.isr !== undefined) state.inSyncReplicas = data.isr as number[]
-    if (Array.isArray(data.eligibleLeaderReplicas)) state.eligibleLeaderReplicas = data.eligibleLeaderReplicas as number[]
+    if (Array.isArray(data.eligibleLeaderReplicas))
+      state.eligibleLeaderReplicas = data.eligibleLeaderReplicas as number[]
     if (data.leader !== undefined && data.leader !== noLeaderChange) {
       state.leader = Number(data.leader)
       state.leaderEpoch++

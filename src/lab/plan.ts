@@ -11,7 +11,10 @@ export interface PlannedTrial {
 const usual = {full: 3, quick: 1}
 
 /** How many blows are planned under each condition. `trials` (the flag) wins over what the note says. */
-export function plannedBlows(note: AnyExperiment, {quick, trials}: {quick: boolean; trials?: number}): Record<string, number> {
+export function plannedBlows(
+  note: AnyExperiment,
+  {quick, trials}: {quick: boolean; trials?: number},
+): Record<string, number> {
   return Object.fromEntries(
     Object.entries(note.conditions as AnyExperiment['conditions']).map(([id, condition]) => {
       const blows = (condition as {blows?: {full: number; quick: number}}).blows ?? usual
@@ -33,7 +36,11 @@ export function planTrials(planned: Readonly<Record<string, number>>, seed: numb
 }
 
 /** Rough duration of the whole, seconds, with `startUpS` for the cluster. */
-export function estimateSeconds(note: AnyExperiment, planned: Readonly<Record<string, number>>, startUpS: number): number {
+export function estimateSeconds(
+  note: AnyExperiment,
+  planned: Readonly<Record<string, number>>,
+  startUpS: number,
+): number {
   const perBlow = note.secondsPerBlow as Readonly<Record<string, number>>
   return Object.entries(planned).reduce((sum, [id, blows]) => sum + blows * (perBlow[id] ?? 10), startUpS)
 }

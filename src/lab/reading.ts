@@ -12,15 +12,22 @@ import type {ClusterView} from './view.js'
 const notedGapMs = 200
 
 /** The records in raw bytes of a log or of a Fetch answer (whose last batch may be cut off). Control records are left out. */
-export async function foundIn(bytes: Buffer): Promise<{readonly found: Found[]; readonly nextOffset: number | undefined}> {
+export async function foundIn(
+  bytes: Buffer,
+): Promise<{readonly found: Found[]; readonly nextOffset: number | undefined}> {
   const found: Found[] = []
   let nextOffset: number | undefined
   for await (const batch of batches(bufferSource(bytes))) {
     nextOffset = Number(batch.lastOffset) + 1
-    if (!batch.crcIsRight) throw new KxError('inconclusive', 'KX_CRC', `The batch at offset ${batch.baseOffset} has a false CRC.`)
+    if (!batch.crcIsRight)
+      throw new KxError('inconclusive', 'KX_CRC', `The batch at offset ${batch.baseOffset} has a false CRC.`)
     if (batch.isControl) continue
     for (const record of batch.records) {
-      found.push({offset: safeOffset(record.offset), value: record.value?.toString('utf8') ?? '', leaderEpoch: batch.leaderEpoch})
+      found.push({
+        offset: safeOffset(record.offset),
+        value: record.value?.toString('utf8') ?? '',
+        leaderEpoch: batch.leaderEpoch,
+      })
     }
   }
   return {found, nextOffset}
@@ -29,24 +36,45 @@ export async function foundIn(bytes: Buffer): Promise<{readonly found: Found[]; 
 /** Offsets are plain numbers in observations, because those must survive JSON; beyond 2^53 kx refuses rather than rounds. */
 export function safeOffset(offset: bigint): number {
   const number = Number(offset)
-  if (!Number.isSafeInteger(number)) throw new KxError('inconclusive', 'KX_OFFSET', `Offset ${offset} is too large for an observation.`)
+  if (!Number.isSafeInteger(number))
+    throw new KxError('inconclusive', 'KX_OFFSET', `Offset ${offset} is too large for an observation.`)
   return number
 }
 
 /** A fresh reader: from offset 0 to an end offset that was taken beforehand; committed records only. */
-export async function readTo(view: ClusterView, topic: string, leader: number, endOffset: number): Promise<readonly Found[]> {
+export async function readTo(
+  view: ClusterView,
+  topic: string,
+  leader: number,
+  endOffset: number,
+): Promise<readonly Found[]> {
   await using connection = await reader(view, leader)
   const found: Found[] = []
   let offset = 0
   while (offset < endOffset) {
     view.signal.throwIfAborted()
-    const answer = await fetch(connection, {topic, partition: 0, offset: BigInt(offset), maxBytes: 4_194_304, minBytes: 1, maxWaitMs: 500})
+    const answer = await fetch(connection, {
+      topic,
+      partition: 0,
+      offset: BigInt(offset),
+      maxBytes: 4_194_304,
+      minBytes: 1,
+      maxWaitMs: 500,
+    })
     if (answer.errorCode !== 0) {
-      throw new KxError('environment', 'KX_FETCH', `Broker ${leader} answers a Fetch of ${topic} at ${offset} with error ${answer.errorCode}.`)
+      throw new KxError(
+        'environment',
+        'KX_FETCH',
+        `Broker ${leader} answers a Fetch of ${topic} at ${offset} with error ${answer.errorCode}.`,
+      )
     }
     const part = await foundIn(answer.records)
     if (part.nextOffset === undefined) {
-      throw new KxError('environment', 'KX_FETCH', `${topic} ends at ${offset} for the reader, although its high watermark was ${endOffset}.`)
+      throw new KxError(
+        'environment',
+        'KX_FETCH',
+        `${topic} ends at ${offset} for the reader, although its high watermark was ${endOffset}.`,
+      )
     }
     found.push(...part.found.filter(record => record.offset >= offset && record.offset < endOffset))
     offset = part.nextOffset
@@ -90,7 +118,14 @@ export class WireFollowing implements Following {
     while (!this.#stopping && !this.view.signal.aborted) {
       try {
         connection ??= await this.#connect()
-        const answer = await fetch(connection, {topic: this.topic, partition: 0, offset: BigInt(offset), maxBytes: 1_048_576, minBytes: 1, maxWaitMs: 200})
+        const answer = await fetch(connection, {
+          topic: this.topic,
+          partition: 0,
+          offset: BigInt(offset),
+          maxBytes: 1_048_576,
+          minBytes: 1,
+          maxWaitMs: 200,
+        })
         if (answer.errorCode !== 0) throw new Error(`error ${answer.errorCode}`)
         // The high watermark in an answer was read before its records, and may have moved between: only a later answer of the
         // leader that gave the last records can convict. Another leader's high watermark trails by a fetch: seen, and legal.
@@ -138,5 +173,10 @@ export class WireFollowing implements Following {
 }
 
 function reader(view: ClusterView, leader: number): Promise<Connection> {
-  return Connection.open(view.endpoint(leader), {clientId: 'kx-reader', reach: 'reads', requestTimeoutMs: 5_000, signal: view.signal})
+  return Connection.open(view.endpoint(leader), {
+    clientId: 'kx-reader',
+    reach: 'reads',
+    requestTimeoutMs: 5_000,
+    signal: view.signal,
+  })
 }

@@ -1,5 +1,6 @@
 /** Settings whose value is nobody's business. Kafka's own list of PASSWORD-typed settings, and what looks like one. */
-const secretName = /password|passwd|secret|credential|jaas|token|private|keystore\.key|keystore\.certificate|truststore\.certificates|access[._-]?key|api[._-]?key|\bauth\b/i
+const secretName =
+  /password|passwd|secret|credential|jaas|token|private|keystore\.key|keystore\.certificate|truststore\.certificates|access[._-]?key|api[._-]?key|\bauth\b/i
 const hidden = '[hidden]'
 
 export function isSecretName(name: string): boolean {
@@ -16,7 +17,9 @@ export class Redaction {
   constructor(...settings: readonly Readonly<Record<string, string>>[]) {
     this.#values = [
       ...new Set(
-        settings.flatMap(setting => Object.entries(setting).flatMap(([name, value]) => (isSecretName(name) && value.length > 2 ? [value] : []))),
+        settings.flatMap(setting =>
+          Object.entries(setting).flatMap(([name, value]) => (isSecretName(name) && value.length > 2 ? [value] : [])),
+        ),
       ),
     ].sort((a, b) => b.length - a.length)
   }
@@ -35,7 +38,10 @@ export class Redaction {
     if (Array.isArray(value)) return value.map(item => this.#walk(item))
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [name, isSecretName(name) && typeof item === 'string' ? hidden : this.#walk(item)]),
+      Object.entries(value).map(([name, item]) => [
+        name,
+        isSecretName(name) && typeof item === 'string' ? hidden : this.#walk(item),
+      ]),
     )
   }
 }

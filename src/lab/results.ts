@@ -33,7 +33,21 @@ export function listRuns(resultsDir: string): RunSummary[] {
         const run = readRun(dir)
         const {experiment, id, startedAt, state, verdict, environment, durationMs, seed} = run
         const {kafka, runtime} = environment
-        return [{experiment, id, startedAt, state, outcome: verdict.outcome, kafka, runtime, durationMs, trials: run.trials.length, seed, dir}]
+        return [
+          {
+            experiment,
+            id,
+            startedAt,
+            state,
+            outcome: verdict.outcome,
+            kafka,
+            runtime,
+            durationMs,
+            trials: run.trials.length,
+            seed,
+            dir,
+          },
+        ]
       } catch {
         return []
       }
@@ -54,7 +68,9 @@ export function findRun(resultsDir: string, ref: string): string {
   const byId = listRuns(resultsDir).find(({id}) => id === ref)
   if (byId) return byId.dir
   throw new KxError('usage', 'KX_NO_RUN', `There is no run "${ref}" below ${resultsDir}.`, {
-    suggestions: ['kx results list shows what is there; give an id, experiment/id, an experiment (its latest run) or a folder.'],
+    suggestions: [
+      'kx results list shows what is there; give an id, experiment/id, an experiment (its latest run) or a folder.',
+    ],
   })
 }
 
@@ -102,9 +118,11 @@ async function judgeAgain(dir: string, stored: RunRecord | undefined): Promise<R
     ...(doubt === undefined ? {} : {doubt}),
   })
   const changed: string[] = []
-  if (plan.environment.experimentHash !== experimentHash(plan.experiment)) changed.push(`experiments/${plan.experiment} has changed since this run`)
+  if (plan.environment.experimentHash !== experimentHash(plan.experiment))
+    changed.push(`experiments/${plan.experiment} has changed since this run`)
   const before = stored?.verdict.outcome
-  if (before !== undefined && before !== input.run.verdict.outcome) changed.push(`the verdict was ${before} and is ${input.run.verdict.outcome} now`)
+  if (before !== undefined && before !== input.run.verdict.outcome)
+    changed.push(`the verdict was ${before} and is ${input.run.verdict.outcome} now`)
   return {input, changed}
 }
 
@@ -121,7 +139,9 @@ function guarded<T>(dir: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw new KxError('input', 'KX_RUN_DAMAGED', `The run in ${dir} can't be read: ${messageOf(error)}.`, {cause: error})
+    throw new KxError('input', 'KX_RUN_DAMAGED', `The run in ${dir} can't be read: ${messageOf(error)}.`, {
+      cause: error,
+    })
   }
 }
 

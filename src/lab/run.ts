@@ -3,11 +3,12 @@ import {removeState} from '../cluster/state.js'
 import {type Judgement, judge} from '../experiment/judge.js'
 import type {AnyExperiment} from '../experiment/experiment.js'
 import type {ReportInput, RunRecord} from '../experiment/run.js'
-import {KxError, messageOf} from '../util/errors.js'
+import {messageOf} from '../util/errors.js'
 import {duration} from '../util/format.js'
 import {type Acquired, acquire, type ClusterChoice} from './acquire.js'
 import {observeEnvironment} from './environment.js'
 import {loadExperiment} from './experiments.js'
+import {knobsOf} from './knobs.js'
 import {estimateSeconds, planTrials, plannedBlows} from './plan.js'
 import {assemble, type RunState} from './record.js'
 import {Redaction} from './redact.js'
@@ -52,6 +53,7 @@ const startUpSeconds = 10
 export async function runExperiment(name: string, options: RunOptions): Promise<{run: RunRecord; input: ReportInput}> {
   const note = await loadExperiment(name)
   const planned = plannedBlows(note, options)
+  knobsOf(note, options.knobs) // A wrong knob is told before a cluster is started for it.
   const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31)
   const about = duration(estimateSeconds(note, planned, startUpSeconds) * 1_000)
   options.watch({kind: 'plan', text: `${note.question}\n${planText(note, planned)}, seed ${seed}, about ${about}.`})
@@ -207,7 +209,8 @@ class Session {
       const lines = await node.logTail(2_000).catch((error: unknown) => [messageOf(error)])
       store.saveLog(`node-${node.nodeId}.log`, lines)
     }
-    if (store.evidenceIsIncomplete) this.#notes.push('evidence of the later trials was left out: the limit of its size was reached')
+    if (store.evidenceIsIncomplete)
+      this.#notes.push('evidence of the later trials was left out: the limit of its size was reached')
     if (because !== undefined) this.#notes.push(because)
     return this.#publish(state)
   }
@@ -232,22 +235,16 @@ class Session {
   }
 }
 
-/** @throws KxError KX_KNOB (usage) for a knob that the experiment has not, or a value out of its range. */
-export function knobsOf(note: AnyExperiment, given: Readonly<Record<string, number>>): Record<string, number> {
-  const knobs = note.knobs as Readonly<Record<string, {default: number; min: number; max: number}>>
-  for (const [name, value] of Object.entries(given)) {
-    const knob = knobs[name]
-    if (!knob) throw new KxError('usage', 'KX_KNOB', `The experiment has no knob "${name}"; it has ${Object.keys(knobs).join(', ')}.`)
-    if (!Number.isInteger(value) || value < knob.min || value > knob.max) {
-      throw new KxError('usage', 'KX_KNOB', `${name} must be a whole number from ${knob.min} to ${knob.max}, not ${value}.`)
-    }
-  }
-  return Object.fromEntries(Object.entries(knobs).map(([name, knob]) => [name, given[name] ?? knob.default]))
-}
-
-function endText(label: string, note: AnyExperiment, trial: StoredTrial, measures: Readonly<Record<string, number | null>> = {}): string {
+function endText(
+  label: string,
+  note: AnyExperiment,
+  trial: StoredTrial,
+  measures: Readonly<Record<string, number | null>> = {},
+): string {
   if (trial.outcome !== 'ok') return `${label}: ${trial.outcome}: ${trial.reason}`
-  const shown = Object.entries(note.measures as AnyExperiment['measures']).filter(([, measure]) => !(measure as {detail?: boolean}).detail)
+  const shown = Object.entries(note.measures as AnyExperiment['measures']).filter(
+    ([, measure]) => !(measure as {detail?: boolean}).detail,
+  )
   const parts = shown.flatMap(([id, measure]) => {
     const value = measures[id]
     if (value === null || value === undefined) return []

@@ -87,7 +87,9 @@ export class Store {
   }
 
   saveTrial(trial: StoredTrial): void {
-    guarded(this.dir, () => appendFileSync(join(this.dir, 'trials.jsonl'), `${JSON.stringify(this.redaction.data(trial))}\n`))
+    guarded(this.dir, () =>
+      appendFileSync(join(this.dir, 'trials.jsonl'), `${JSON.stringify(this.redaction.data(trial))}\n`),
+    )
   }
 
   saveHistory(trial: number, operations: readonly Operation[]): void {
@@ -96,11 +98,14 @@ export class Store {
   }
 
   saveTimeline(trial: number, events: readonly unknown[]): void {
-    this.write(`metadata-${trial}.jsonl`, events.map(event => `${JSON.stringify(event)}\n`).join(''))
+    const lines = events.map(event => `${JSON.stringify(this.redaction.data(event))}\n`)
+    this.write(`metadata-${trial}.jsonl`, lines.join(''))
   }
 
   appendFault(line: object): void {
-    guarded(this.dir, () => appendFileSync(join(this.dir, 'faults.jsonl'), `${JSON.stringify(this.redaction.data(line))}\n`))
+    guarded(this.dir, () =>
+      appendFileSync(join(this.dir, 'faults.jsonl'), `${JSON.stringify(this.redaction.data(line))}\n`),
+    )
   }
 
   saveLog(name: string, lines: readonly string[]): void {
@@ -116,7 +121,11 @@ export class Store {
     this.#evidenceBytes += bytes.length
     const stored = join('evidence', `${path}.gz`)
     this.write(stored, gzipSync(bytes))
-    this.#evidence.push({path: stored, sizeInBytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex')})
+    this.#evidence.push({
+      path: stored,
+      sizeInBytes: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+    })
   }
 
   /** `run.json`; `latest` points to it from the first save on. */
@@ -132,7 +141,8 @@ export class Store {
     guarded(this.dir, () => {
       const target = join(this.dir, path)
       mkdirSync(dirname(target), {recursive: true})
-      writeFileSync(`${target}.part`, content)
+      // The last door: whatever text comes here, from reports too, leaves without the secrets of this run.
+      writeFileSync(`${target}.part`, typeof content === 'string' ? this.redaction.text(content) : content)
       renameSync(`${target}.part`, target)
     })
   }
@@ -152,7 +162,9 @@ function guarded<T>(dir: string, act: () => T): T {
     throw new KxError(
       'environment',
       full ? 'KX_DISK_FULL' : 'KX_RESULTS',
-      full ? `The disk is full: results can't be written to ${dir}.` : `Results can't be written to ${dir}: ${messageOf(error)}.`,
+      full
+        ? `The disk is full: results can't be written to ${dir}.`
+        : `Results can't be written to ${dir}: ${messageOf(error)}.`,
       {suggestions: ['Give another folder with --results DIR.'], cause: error},
     )
   }
@@ -170,11 +182,13 @@ export function readTrials(dir: string): StoredTrial[] {
 
 /** The faults that were proven, of all trials, as the journal's copy has them. */
 export function readFaults(dir: string): ReportInput['faults'] {
-  return linesOf<{trial: number; state: string; startWallMs: number; proof?: Proof}>(join(dir, 'faults.jsonl')).flatMap(({trial, state, startWallMs, proof}) => {
-    if (state !== 'proven' || !proof) return []
-    const {fault, nodeId, mechanism, evidence, wallMs} = proof
-    return [{trial, fault, nodeId, mechanism, evidence, startMs: wallMs - startWallMs}]
-  })
+  return linesOf<{trial: number; state: string; startWallMs: number; proof?: Proof}>(join(dir, 'faults.jsonl')).flatMap(
+    ({trial, state, startWallMs, proof}) => {
+      if (state !== 'proven' || !proof) return []
+      const {fault, nodeId, mechanism, evidence, wallMs} = proof
+      return [{trial, fault, nodeId, mechanism, evidence, startMs: wallMs - startWallMs}]
+    },
+  )
 }
 
 /** JSON lines; a torn last line (a crash in the middle of a write) is left out. */

@@ -53,13 +53,22 @@ export async function runTrial(options: TrialOptions): Promise<StoredTrial> {
     const plain = JSON.parse(JSON.stringify(observation)) as unknown
     const unmet = unmetOf(note, plain, condition, options.knobs)
     const outcome = unmet === undefined ? ('ok' as const) : ('inconclusive' as const)
-    return {...base, outcome, ...(unmet === undefined ? {} : {reason: unmet}), durationMs: since(startedMs), observation: plain}
+    return {
+      ...base,
+      outcome,
+      ...(unmet === undefined ? {} : {reason: unmet}),
+      durationMs: since(startedMs),
+      observation: plain,
+    }
   } catch (error) {
     if (signal.aborted) throw error
     if (error instanceof KxError && (error.code === 'KX_RESULTS' || error.code === 'KX_DISK_FULL')) throw error
-    const reason = bounded.aborted ? `the trial took longer than ${trialTimeoutMs / 1_000} s (${messageOf(error)})` : messageOf(error)
+    const reason = bounded.aborted
+      ? `the trial took longer than ${trialTimeoutMs / 1_000} s (${messageOf(error)})`
+      : messageOf(error)
     store.appendFault({trial: number, state: 'trial-failed', reason})
-    const kind = error instanceof KxError && error.kind === 'inconclusive' ? ('inconclusive' as const) : ('failed' as const)
+    const kind =
+      error instanceof KxError && error.kind === 'inconclusive' ? ('inconclusive' as const) : ('failed' as const)
     return {...base, outcome: kind, reason, durationMs: since(startedMs)}
   }
 }
@@ -68,7 +77,9 @@ async function observe(options: TrialOptions, signal: AbortSignal, remember: (te
   const {note, experiment, runId, number, condition, cluster, store, seed} = options
   await using view = new ClusterView(cluster, signal)
   await untilClean(view)
-  const names = new Map(Object.keys(note.apparatus.topics).map(name => [name, topicName(experiment, runId, number, name)]))
+  const names = new Map(
+    Object.keys(note.apparatus.topics).map(name => [name, topicName(experiment, runId, number, name)]),
+  )
   const leader = victimOf(view, number)
   // The timeline begins before the topics are made, so that it holds their first state.
   const start = {monotonicMs: performance.now(), wallMs: Date.now()}
@@ -103,7 +114,13 @@ async function observe(options: TrialOptions, signal: AbortSignal, remember: (te
 }
 
 /** Whatever happened: nothing stays paused or down, and the topics go. With an ephemeral cluster about to go itself, only the former matters when interrupted. */
-async function cure(options: TrialOptions, view: ClusterView, faults: FaultContext, topics: readonly string[], remember: (text: string) => void): Promise<void> {
+async function cure(
+  options: TrialOptions,
+  view: ClusterView,
+  faults: FaultContext,
+  topics: readonly string[],
+  remember: (text: string) => void,
+): Promise<void> {
   const {cluster, signal} = options
   if (signal.aborted && cluster.ephemeral) return // The cluster is removed as a whole, paused nodes included.
   const healed = await heal(faults, cluster.nodes)
@@ -120,11 +137,20 @@ async function roleOf(view: ClusterView, apparatus: Apparatus | undefined, nodeI
   for (const id of [apparatus.leader, ...apparatus.followers]) {
     if (id === nodeId || (await view.node(id).state()) !== 'running') continue
     try {
-      const seen = await within('a role', roleTimeoutMs, view.partitionsAt(id, topics.map(([, topic]) => topic)))
+      const seen = await within(
+        'a role',
+        roleTimeoutMs,
+        view.partitionsAt(
+          id,
+          topics.map(([, topic]) => topic),
+        ),
+      )
       const roles = topics.map(([name, topic]) => {
         const partition = seen.get(topic)
         if (partition?.leader === nodeId) return `leader of ${name}`
-        return partition?.inSyncReplicas.includes(nodeId) ? `in-sync follower of ${name}` : `out-of-sync replica of ${name}`
+        return partition?.inSyncReplicas.includes(nodeId)
+          ? `in-sync follower of ${name}`
+          : `out-of-sync replica of ${name}`
       })
       return `${roles.join(', ')} (says broker ${id})`
     } catch {
@@ -134,7 +160,12 @@ async function roleOf(view: ClusterView, apparatus: Apparatus | undefined, nodeI
   return 'unknown (no other broker ran)'
 }
 
-function unmetOf(note: AnyExperiment, observation: unknown, condition: string, knobs: Readonly<Record<string, number>>): string | undefined {
+function unmetOf(
+  note: AnyExperiment,
+  observation: unknown,
+  condition: string,
+  knobs: Readonly<Record<string, number>>,
+): string | undefined {
   for (const [name, holds] of Object.entries(note.given)) {
     try {
       if (!holds(observation, note.conditions[condition], knobs)) return name

@@ -75,9 +75,14 @@ export class ClusterView implements AsyncDisposable {
         obstacles.push(`broker ${node.nodeId}: ${messageOf(error)}`)
       }
     }
-    throw new KxError('environment', 'KX_NO_BROKER', `No broker of ${this.cluster.name} answers: ${obstacles.join('; ')}.`, {
-      suggestions: ['kx status shows the nodes; kx heal starts and resumes what is down.'],
-    })
+    throw new KxError(
+      'environment',
+      'KX_NO_BROKER',
+      `No broker of ${this.cluster.name} answers: ${obstacles.join('; ')}.`,
+      {
+        suggestions: ['kx status shows the nodes; kx heal starts and resumes what is down.'],
+      },
+    )
   }
 
   /** The only partition of each topic, as one living broker sees it. */
@@ -122,7 +127,11 @@ export class ClusterView implements AsyncDisposable {
       listOffsets(connection, {topic, partition: 0, timestamp: -1n, replicaId}),
     )
     if (errorCode !== 0) {
-      throw new KxError('environment', 'KX_LIST_OFFSETS', `Broker ${nodeId} answers ListOffsets for ${topic} with error ${errorCode}.`)
+      throw new KxError(
+        'environment',
+        'KX_LIST_OFFSETS',
+        `Broker ${nodeId} answers ListOffsets for ${topic} with error ${errorCode}.`,
+      )
     }
     return Number(offset)
   }

@@ -24,7 +24,8 @@ export async function agreesWithKafka(store: Store, cluster: Cluster): Promise<A
   const logs = store.evidence.filter(({path}) => path.endsWith('.log.gz'))
   const trial = logs[0]?.path.split('/')[1]
   const chosen = logs.filter(({path}) => path.split('/')[1] === trial)
-  if (chosen.length === 0) return {agrees: false, text: "Kafka's own dump tool had nothing to read: no segment file was kept"}
+  if (chosen.length === 0)
+    return {agrees: false, text: "Kafka's own dump tool had nothing to read: no segment file was kept"}
   // The tool takes the log's starting offset from the file's name, and only prints it: numbers keep the names apart.
   const files = chosen.map(({path}, index) => ({
     name: `${String(index).padStart(20, '0')}.log`,
@@ -38,24 +39,33 @@ export async function agreesWithKafka(store: Store, cluster: Cluster): Promise<A
       const at = mine.findIndex((line, position) => line !== other[position])
       if (at < 0 && mine.length === other.length) continue
       const [here, there] = [mine[at] ?? 'nothing', other[at] ?? 'nothing']
-      return {agrees: false, text: `Kafka's own dump tool reads ${chosen[index]?.path} otherwise: kx "${here}", Kafka "${there}"`}
+      return {
+        agrees: false,
+        text: `Kafka's own dump tool reads ${chosen[index]?.path} otherwise: kx "${here}", Kafka "${there}"`,
+      }
     }
   } catch (error) {
     return {agrees: false, text: `Kafka's own dump tool could not be asked: ${messageOf(error)}`}
   }
-  return {agrees: true, text: `Kafka's own dump tool read ${plural(files.length, 'segment file')} of ${trial} and found the same batches and records`}
+  return {
+    agrees: true,
+    text: `Kafka's own dump tool read ${plural(files.length, 'segment file')} of ${trial} and found the same batches and records`,
+  }
 }
 
 async function linesOf(bytes: Buffer): Promise<Line[]> {
   const lines: Line[] = []
   for await (const batch of batches(bufferSource(bytes))) {
-    lines.push(`batch ${batch.baseOffset}-${batch.lastOffset} epoch ${batch.leaderEpoch} crc ${batch.crc} ${batch.crcIsRight}`)
+    lines.push(
+      `batch ${batch.baseOffset}-${batch.lastOffset} epoch ${batch.leaderEpoch} crc ${batch.crc} ${batch.crcIsRight}`,
+    )
     for (const {offset, value} of batch.records) lines.push(`record ${offset} ${value?.toString('utf8') ?? ''}`)
   }
   return lines
 }
 
-const batchLine = /^baseOffset: (\d+) lastOffset: (\d+) .*partitionLeaderEpoch: (-?\d+) .*crc: (\d+) isvalid: (true|false)/
+const batchLine =
+  /^baseOffset: (\d+) lastOffset: (\d+) .*partitionLeaderEpoch: (-?\d+) .*crc: (\d+) isvalid: (true|false)/
 const recordLine = /^\| offset: (\d+) .*?(?: payload: (.*))?$/
 
 /** The tool's text, by file. */

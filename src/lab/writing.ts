@@ -27,7 +27,7 @@ export interface Target {
 }
 
 /** A value says where it comes from: topic (unique in the run), writer, sequence. */
-const valueOf = ({topic, writer}: Target, sequence: number): string => `${topic}/${writer}/${sequence}`
+const valueFor = ({topic, writer}: Target, sequence: number): string => `${topic}/${writer}/${sequence}`
 
 /** How long a client waits beyond the time-out that it gave the broker. */
 const graceMs = 3_000
@@ -120,7 +120,11 @@ export class WireLoad implements Load {
         connection = leader < 0 ? undefined : await connect(context, leader, timeoutMs).catch(() => undefined)
         if (!connection) continue // Nothing was sent: no operation, the next turn tries again.
       }
-      const operation = await writeOne(context, target, connection, leader, {acks, timeoutMs, sequence: this.#sequence++})
+      const operation = await writeOne(context, target, connection, leader, {
+        acks,
+        timeoutMs,
+        sequence: this.#sequence++,
+      })
       this.#operations.push(operation)
       if (operation.outcome === 'ok') {
         this.#acked++
@@ -134,7 +138,12 @@ export class WireLoad implements Load {
 }
 
 /** Bounded: a load that acknowledges nothing at all is a failed trial, not an endless one. */
-export async function untilAcked(load: Pick<Load, 'acked'>, count: number, topic: string, signal: AbortSignal): Promise<void> {
+export async function untilAcked(
+  load: Pick<Load, 'acked'>,
+  count: number,
+  topic: string,
+  signal: AbortSignal,
+): Promise<void> {
   await until(`${count} acknowledged records of ${topic}`, () => (load.acked >= count ? true : undefined), {
     timeoutMs: 30_000,
     everyMs: 20,
@@ -156,10 +165,18 @@ async function writeOne(
   broker: number,
   {acks, timeoutMs, sequence}: OneWrite,
 ): Promise<Operation> {
-  const value = valueOf(target, sequence)
+  const value = valueFor(target, sequence)
   const records = writeBatch({records: [{key: null, value: Buffer.from(value), timestamp: BigInt(Date.now())}]})
   const startMs = context.now()
-  const base = {process: target.writer, operation: 'write', topic: target.topic, partition: 0, value, startMs, attempt: 0} as const
+  const base = {
+    process: target.writer,
+    operation: 'write',
+    topic: target.topic,
+    partition: 0,
+    value,
+    startMs,
+    attempt: 0,
+  } as const
   const finish = (rest: Omit<Operation, keyof typeof base | 'endMs'>): Operation => {
     const operation: Operation = {...base, ...rest, endMs: context.now()}
     context.record(operation)
@@ -187,7 +204,12 @@ async function dropped(connection: Connection | undefined): Promise<undefined> {
   return undefined
 }
 
-async function openAll(context: WritingContext, leader: number, count: number, timeoutMs: number): Promise<Connection[]> {
+async function openAll(
+  context: WritingContext,
+  leader: number,
+  count: number,
+  timeoutMs: number,
+): Promise<Connection[]> {
   const opened = await Promise.allSettled(Array.from({length: count}, () => connect(context, leader, timeoutMs)))
   const connections = opened.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
   const failed = opened.find(result => result.status === 'rejected')

@@ -31,10 +31,12 @@ export function list(items: readonly (string | number)[], last = 'and'): string 
   return `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
 }
 
+// Control characters, left-to-right marks and bidirectional overrides, lone surrogates.
+const unsafe = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu
+
 /** Makes text safe for a terminal: control characters, bidirectional overrides and lone surrogates become visible. */
 export function safe(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\ud800-\udfff]/gu, character => {
+  return text.replace(unsafe, character => {
     const code = character.codePointAt(0) ?? 0
     return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
   })
