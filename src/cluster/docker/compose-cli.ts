@@ -1,6 +1,7 @@
 import {execa} from 'execa'
 import {compareVersions} from '../../kafka/versions.js'
 import {KxError} from '../../util/errors.js'
+import {duration} from '../../util/format.js'
 import {interrupted} from '../../util/until.js'
 import {type EngineEndpoint, lastLine, noCli} from './endpoint.js'
 import {engineGone} from './engine.js'
@@ -48,7 +49,7 @@ async function up(
   const args = [...flags, 'up', how, '--no-build', '--pull', 'never', '--no-recreate']
   const answer = await run(endpoint, args, {timeoutMs, ...(signal ? {signal} : {})})
   if (signal?.aborted) throw interrupted('docker compose up')
-  if (answer.failed) throw failure(endpoint, answer)
+  if (answer.failed) throw failure(endpoint, answer, timeoutMs)
 }
 
 interface Answer {
@@ -81,9 +82,14 @@ async function run(
   })
 }
 
-function failure(endpoint: EngineEndpoint, {stderr, timedOut, code}: Answer): KxError {
+/** What went wrong, from what `docker compose up` printed. */
+export function failure(
+  endpoint: EngineEndpoint,
+  {stderr, timedOut = false, code}: {readonly stderr: string; readonly timedOut?: boolean; readonly code?: string},
+  timeoutMs = 0,
+): KxError {
   if (code === 'ENOENT') return new KxError('environment', 'KX_COMPOSE', noCli)
-  if (timedOut) return new KxError('environment', 'KX_COMPOSE', '"docker compose up" did not end in time.')
+  if (timedOut) return tooSlow(timeoutMs)
   const port = /(?:127\.0\.0\.1|0\.0\.0\.0):(\d+).*(?:already allocated|already in use|bind)/i.exec(stderr)?.[1]
   if (port) {
     return new KxError('environment', 'KX_PORT_TAKEN', `Port ${port} was free a moment ago and is taken now.`, {
@@ -101,5 +107,12 @@ function failure(endpoint: EngineEndpoint, {stderr, timedOut, code}: Answer): Kx
   }
   return new KxError('environment', 'KX_COMPOSE', `"docker compose up" failed: ${lastLine(stderr)}.`, {
     cause: new Error(stderr),
+  })
+}
+
+function tooSlow(timeoutMs: number): KxError {
+  const message = `"docker compose up" did not end within ${duration(timeoutMs)}.`
+  return new KxError('environment', 'KX_COMPOSE', message, {
+    suggestions: ['Give it more time with --timeout, or look at what else the engine does: docker ps'],
   })
 }

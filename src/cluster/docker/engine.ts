@@ -1,4 +1,6 @@
 import {readFileSync} from 'node:fs'
+import {Agent as HttpAgent} from 'node:http'
+import {Agent as HttpsAgent} from 'node:https'
 import {join} from 'node:path'
 import Docker from 'dockerode'
 import {KxError, messageOf, systemCode} from '../../util/errors.js'
@@ -88,7 +90,7 @@ export function reasonOf(error: unknown): string {
   return (typeof said === 'string' ? said : messageOf(error)).trim().replace(/\.$/, '')
 }
 
-function connectionOptions({host, certificates}: EngineEndpoint): Docker.DockerOptions {
+function connectionOptions({host, certificates}: EngineEndpoint): Docker.DockerOptions & {agent: HttpAgent} {
   // Everything is said, because what is left out dockerode takes from the environment.
   const nothing = {
     host: undefined,
@@ -97,6 +99,8 @@ function connectionOptions({host, certificates}: EngineEndpoint): Docker.DockerO
     ca: undefined,
     cert: undefined,
     key: undefined,
+    // A connection kept from before the engine's restart would break the first call after it.
+    agent: certificates ? new HttpsAgent({keepAlive: false}) : new HttpAgent({keepAlive: false}),
   }
   if (host.startsWith('unix://')) return {...nothing, protocol: 'http', socketPath: host.slice('unix://'.length)}
   if (host.startsWith('npipe://')) return {...nothing, protocol: 'http', socketPath: host.slice('npipe://'.length)}
