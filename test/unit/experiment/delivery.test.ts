@@ -73,7 +73,7 @@ describe('gone', () => {
 
 describe('onlyOn', () => {
   const written = writes({ok: [w('b', 1)], info: [w('c', 2)]})
-  const dead = [replica(1, log('a', 'b', 'c'))]
+  const dead = [replica(1, log('a', 'b', 'c', 'of another writer'))]
 
   test('records of these writes, acknowledged or not, that only the dead broker has', () => {
     expect(onlyOn(dead, [replica(2, log('a')), replica(3, log('a'))], written).map(({value}) => value)).toEqual([

@@ -203,6 +203,18 @@ describe('a run that can’t be upheld', () => {
     }
   })
 
+  test('a condition that no claim looks at needs its trials all the same', () => {
+    const careless = {
+      ...note,
+      verdict: (trials: ReturnType<typeof trialsOf>) =>
+        allOf(control('x', trials.under('killed'), {holds: () => true})),
+    }
+    expect(judge(careless, run([trial(1, 'killed')], {planned: {killed: 1}})).verdict).toMatchObject({
+      outcome: 'inconclusive',
+      because: 'only 0 of 1 planned trials under healed count',
+    })
+  })
+
   test('a verdict that throws, for example because it asks for a condition that does not exist', () => {
     const typo = {
       ...note,

@@ -85,7 +85,30 @@ test.each([
   expect(varint(value).toString('hex')).toBe(hex)
 })
 
+test('timestamps at any distance are exact: those that fit a double, and those that do not', async () => {
+  const distances = Array.from({length: 63}, (_, bit) => [2n ** BigInt(bit) - 1n, 2n ** BigInt(bit) + 1n]).flat()
+  const timestamps = [0n, ...distances, ...distances.map(distance => -distance)]
+  const bytes = writeBatch({
+    baseTimestamp: 0n,
+    records: timestamps.map(timestamp => ({timestamp, key: null, value: null})),
+  })
+  const [read] = (await readBatches(bufferSource(bytes))).batches
+  expect(read?.records.map(record => record.timestamp)).toEqual(timestamps)
+})
+
+test('a delete horizon stands in place of the base timestamp', async () => {
+  const bytes = writeBatch({
+    deleteHorizonMs: 5n,
+    records: [{timestamp: 1_700_000_000_000n, key: Buffer.from('k'), value: null}],
+  })
+  const [read] = (await readBatches(bufferSource(bytes))).batches
+  expect(read).toMatchObject({deleteHorizonMs: 5n, baseTimestamp: 5n, records: [{timestamp: 1_700_000_000_000n}]})
+})
+
 test('an offset that does not fit its delta is refused', () => {
   const record = {timestamp: 0n, key: null, value: null}
+  expect(() =>
+    writeBatch({baseOffset: 0n, lastOffsetDelta: 0, records: [{...record, offset: -(2n ** 31n) - 1n}]}),
+  ).toThrow(RangeError)
   expect(() => writeBatch({baseOffset: 0n, records: [{...record, offset: 2n ** 31n}]})).toThrow(RangeError)
 })
