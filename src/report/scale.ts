@@ -32,6 +32,11 @@ export function ticks(low: number, high: number, count: number): number[] {
   return Array.from({length: Math.max(0, Math.min(last - first + 1, count + 1))}, (_, index) => (first + index) * step)
 }
 
+/** A moment of a trial: `4.01 s`. All have the same number of decimals, so that they stand under each other. */
+export function instant(ms: number): string {
+  return `${(ms / 1_000).toFixed(2)} s`
+}
+
 /** A point in time on an axis: `500 ms`, `1.5 s`, `2 s`. */
 export function timeLabel(ms: number): string {
   if (ms === 0) return '0'
