@@ -124,6 +124,36 @@ describe('requests, byte by byte', () => {
   })
 })
 
+describe('a tagged struct that may be null (the classic member of ConsumerGroupMemberMetadataValue)', () => {
+  const fields = {
+    instanceId: null,
+    rackId: null,
+    clientId: '',
+    clientHost: '',
+    subscribedTopicNames: [],
+    subscribedTopicRegex: null,
+  }
+  const member = {...fields, rebalanceTimeoutMs: -1, serverAssignor: null}
+  const head = '00 00 01 01 01 00 ffffffff 00'
+
+  it('is not written at its default, which is no null but a struct of defaults', () => {
+    const bytes = hex(`${head} 00`)
+    expect(encode('ConsumerGroupMemberMetadataValue', 0, member)).toEqual(bytes)
+    expect(decode('ConsumerGroupMemberMetadataValue', 0, bytes).value).toEqual({
+      ...member,
+      classicMemberMetadata: {sessionTimeoutMs: 0, supportedProtocols: []},
+    })
+  })
+
+  it('has an unsigned varint before it', () => {
+    const value = {...member, classicMemberMetadata: {sessionTimeoutMs: 7, supportedProtocols: []}}
+    expect(encode('ConsumerGroupMemberMetadataValue', 0, value)).toEqual(hex(`${head} 01 00 07 01 00000007 01 00`))
+    const none = {...member, classicMemberMetadata: null}
+    expect(encode('ConsumerGroupMemberMetadataValue', 0, none)).toEqual(hex(`${head} 01 00 01 00`))
+    expect(decode('ConsumerGroupMemberMetadataValue', 0, hex(`${head} 01 00 01 00`)).value).toEqual(none)
+  })
+})
+
 describe('decoding', () => {
   it('leaves out fields that the version does not have', () => {
     const bytes = encode('OffsetCommitValue', 0, {offset: 1n, metadata: 'm', commitTimestamp: 2n})
@@ -199,6 +229,20 @@ describe('decoding', () => {
       0,
       'ffffffffff01',
       'malformed: TopicRecord v0 name: a varint is longer than 32 bits (position 5).',
+    ],
+    [
+      'a varint of 33 bits',
+      'TopicRecord',
+      0,
+      'ffffffff1f',
+      'malformed: TopicRecord v0 name: a varint is longer than 32 bits (position 5).',
+    ],
+    [
+      'a string longer than Kafka allows',
+      'TopicRecord',
+      0,
+      `818002 ${'61'.repeat(32_768)}`,
+      'malformed: TopicRecord v0 name: a string of 32768 bytes, the longest is 32767 (position 3).',
     ],
     [
       'a tag twice',
