@@ -1,6 +1,7 @@
 import type {Command} from '@oclif/core'
 import {experimentCommand} from '../src/cli/experiment-command.js'
 import {experimentNames, loadExperiment} from '../src/lab/experiments.js'
+import Ci from './ci.js'
 import Clean from './clean.js'
 import Down from './down.js'
 import ExperimentList from './experiment/list.js'
@@ -20,6 +21,7 @@ const experiments = await Promise.all(
 
 /** Every command of kx by its id; `:` stands for the space between its words. One per file of `experiments/` is made here. */
 export default {
+  ci: Ci,
   clean: Clean,
   down: Down,
   heal: Heal,

@@ -1,5 +1,6 @@
 import {readFileSync} from 'node:fs'
 import {fileURLToPath} from 'node:url'
+import type {Command} from '@oclif/core'
 import {Config} from '@oclif/core/config'
 import {settings} from '@oclif/core/settings'
 import {captureOutput} from '@oclif/test'
@@ -26,7 +27,7 @@ async function withoutCommands(): Promise<Config> {
 
 /** Runs a command of kx in this process. */
 export async function kx(...argv: string[]): Promise<Said> {
-  const table: Readonly<Record<string, (typeof commands)[keyof typeof commands]>> = commands
+  const table: Readonly<Record<string, Command.Class>> = commands
   const words = [argv.slice(0, 2).join(':'), argv[0] ?? ''].find(id => id in table)
   const command = table[words ?? '']
   if (words === undefined || command === undefined) throw new Error(`no command in ${argv.join(' ')}`)

@@ -50,7 +50,7 @@ export function experimentCommand(name: string, note: AnyExperiment): Command.Cl
       _: ArgsOf<typeof RunExperiment>,
       session: Session,
     ): Promise<Answer> {
-      const {runExperiment} = await import('../lab/run.js')
+      const [{runExperiment}, {publish}] = await Promise.all([import('../lab/run.js'), import('./publish.js')])
       const values = flags as unknown as Readonly<Record<string, number>>
       const {run, input} = await runExperiment(name, {
         cluster: clusterOf(flags),
@@ -61,6 +61,7 @@ export function experimentCommand(name: string, note: AnyExperiment): Command.Cl
         resultsDir: flags.results,
         signal: session.signal,
         watch: event => watch(event, session.progress),
+        publish,
       })
       return {data: run, text: await runText(input), exit: exitOf(run)}
     }
@@ -73,10 +74,11 @@ export function exitOf({verdict}: Pick<RunRecord, 'verdict'>): number {
   return {upheld: exitCode.ok, refuted: exitCode.no, inconclusive: exitCode.inconclusive}[verdict.outcome]
 }
 
-export type ExperimentFlags = Interfaces.InferredFlags<typeof experimentFlags>
+type ExperimentFlags = Interfaces.InferredFlags<typeof experimentFlags>
+type StartFlags = Interfaces.InferredFlags<typeof startFlags>
 
 /** The cluster part of the lab's options. */
-export function clusterOf(flags: ExperimentFlags) {
+export function clusterOf(flags: Partial<Pick<ExperimentFlags, 'name' | 'fresh' | 'keep'>> & StartFlags) {
   return {
     name: flags.name,
     runtime: flags.runtime,
@@ -84,8 +86,8 @@ export function clusterOf(flags: ExperimentFlags) {
     profile: flags.profile,
     kafkaHome: flags['kafka-home'],
     image: flags.image,
-    fresh: flags.fresh,
-    keep: flags.keep,
+    fresh: flags.fresh ?? false,
+    keep: flags.keep ?? false,
     config: configOf(flags.config) ?? {},
     heapMiB: flags.heap,
     portBase: flags['port-base'],

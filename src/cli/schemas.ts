@@ -202,16 +202,35 @@ export const resultsSchema = z.array(
 
 export const rejudgeSchema = z.strictObject({run: runSchema, changed: z.array(z.string())})
 
-export const errorSchema = z.strictObject({
-  error: z.strictObject({
-    kind: z.enum(['usage', 'environment', 'input', 'inconclusive', 'interrupted', 'internal']),
-    code: z.string().regex(/^KX_[A-Z0-9_]+$/),
-    message: z.string(),
-    suggestions: z.array(z.string()),
-    cause: z.string().nullable(),
-    exit: z.number().int(),
-    stack: z.string().optional().describe('only of a bug'),
-  }) satisfies z.ZodType<Failure>,
+const failure = z.strictObject({
+  kind: z.enum(['usage', 'environment', 'input', 'inconclusive', 'interrupted', 'internal']),
+  code: z.string().regex(/^KX_[A-Z0-9_]+$/),
+  message: z.string(),
+  suggestions: z.array(z.string()),
+  cause: z.string().nullable(),
+  exit: z.number().int(),
+  stack: z.string().optional().describe('only of a bug'),
+}) satisfies z.ZodType<Failure>
+
+export const errorSchema = z.strictObject({error: failure})
+
+export const ciSchema = z.strictObject({
+  schema: z.literal('kx/ci/1'),
+  set: z.string(),
+  cases: z.array(
+    z.strictObject({
+      experiment: z.string(),
+      outcome: z.enum(['upheld', 'refuted', 'inconclusive', 'error']),
+      durationMs: z.number(),
+      run: runSchema.optional(),
+      failure: failure.optional(),
+    }),
+  ),
+  durationMs: z.number(),
+  exit: z.number().int(),
+  artifacts: z
+    .strictObject({folder: z.string(), files: z.number(), sizeInBytes: z.number(), omitted: z.array(z.string())})
+    .optional(),
 })
 
 /** Every file of `schemas/`, and which commands print it. */
@@ -226,6 +245,7 @@ export const schemas = {
   experiment: {title: 'kx experiment show', schema: experimentSchema},
   results: {title: 'kx results list', schema: resultsSchema},
   rejudge: {title: 'kx results rejudge', schema: rejudgeSchema},
+  ci: {title: 'kx ci', schema: ciSchema},
   error: {title: 'every command, when it fails', schema: errorSchema},
 } as const
 
