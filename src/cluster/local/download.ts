@@ -48,6 +48,8 @@ export async function download(request: Download): Promise<boolean> {
       return ofEarlierCall
     } catch (error) {
       if (signal.aborted) throw interrupted(`the download of ${nameIn(url)}`)
+      // On a full disk the half is more harm than help.
+      if (isFull(error)) await Promise.all([part, `${part}.json`].map(path => rm(path, {force: true})))
       const has = await sizeOf(part)
       inVain = has > had ? 0 : inVain + 1
       if (!(error instanceof TransferError) || error.kind !== 'broken') throw error
@@ -258,6 +260,10 @@ class StallWatch {
 
 /** A socket has no path, and can't be full. */
 function isOfDisk(error: unknown): boolean {
-  const full = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS', 'EMFILE', 'ENFILE']
-  return (error as {path?: unknown}).path !== undefined || full.includes(systemCode(error) ?? '')
+  const ofDisk = ['EFBIG', 'EIO', 'EROFS', 'EMFILE', 'ENFILE']
+  return isFull(error) || (error as {path?: unknown}).path !== undefined || ofDisk.includes(systemCode(error) ?? '')
+}
+
+function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '')
 }

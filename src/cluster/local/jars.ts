@@ -1,4 +1,4 @@
-import {access, constants, mkdir, mkdtemp, readdir, rename, rm, rmdir, stat} from 'node:fs/promises'
+import {access, constants, mkdir, mkdtemp, readdir, rename, rm, rmdir} from 'node:fs/promises'
 import {delimiter, dirname, join} from 'node:path'
 import {knownVersions} from '../../kafka/versions.js'
 import {KxError, messageOf, systemCode} from '../../util/errors.js'
@@ -72,10 +72,7 @@ export async function jarsObstacle(asked: Asked): Promise<string | undefined> {
     if (await homeFor(asked)) return undefined
     const folder = kafkaCacheFolder(version, env)
     if (await fromCache(folder, version)) return undefined
-    const writable = await nearestFolder(folder)
-    await access(writable, constants.W_OK | constants.X_OK).catch(error => {
-      throw diskError(error, writable, elsewhere)
-    })
+    await mustBeWritable(folder)
     if (!(await hasMaven(env))) archiveUrl(version, env)
     return undefined
   } catch (error) {
@@ -259,13 +256,15 @@ function unknownVersion(version: string, because: readonly string[]): KxError {
   )
 }
 
-/** The folder itself or the nearest one above it that exists: there it would be made. */
-async function nearestFolder(folder: string): Promise<string> {
+/** Throws if the folder can't be written, or, where it is not there yet, can't be made. */
+async function mustBeWritable(folder: string): Promise<void> {
   for (let at = folder; ; at = dirname(at)) {
-    const there = await stat(at).then(
-      found => found.isDirectory(),
-      () => false,
-    )
-    if (there || at === dirname(at)) return at
+    try {
+      await access(join(at, '.'), constants.W_OK | constants.X_OK)
+      return
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT' && at !== dirname(at)) continue
+      throw diskError(error, folder, elsewhere)
+    }
   }
 }

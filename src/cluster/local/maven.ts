@@ -2,6 +2,7 @@ import {mkdir, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {stripVTControlCharacters} from 'node:util'
 import {execa} from 'execa'
+import {systemCode} from '../../util/errors.js'
 import {duration} from '../../util/format.js'
 import {interrupted} from '../../util/until.js'
 
@@ -51,58 +52,68 @@ ${dependencies.join('\n')}
 }
 
 /** Lets `mvn` of the PATH copy the jars of a Kafka version into `folder/libs`, with the user's own Maven settings. */
-export async function copyWithMaven({
-  version,
-  folder,
-  signal,
-  progress,
-  env,
-  silenceMs = 120_000,
-}: MavenRequest): Promise<MavenOutcome> {
+export async function copyWithMaven(request: MavenRequest): Promise<MavenOutcome> {
+  const {version, folder, signal, progress, env, silenceMs = 120_000} = request
   const file = join(folder, 'pom.xml')
   await mkdir(folder, {recursive: true})
   await writeFile(file, pom(version))
   const silence = new AbortController()
+  const late = AbortSignal.timeout(atMostMs)
   const hung = () => silence.abort()
   let timer = setTimeout(hung, silenceMs)
   const told = new FetchedSize(progress)
+  const to = ['-DincludeScope=runtime', `-DoutputDirectory=${join(folder, 'libs')}`]
+  const run = execa('mvn', ['-B', '-Dstyle.color=never', '-f', file, plugin, ...to], {
+    cwd: folder,
+    env,
+    extendEnv: false,
+    stdin: 'ignore',
+    all: true,
+    reject: false,
+    // A group of its own: mvn is a script, and what it starts has to end with it.
+    detached: true,
+  })
+  run.all.on('data', (chunk: Buffer) => {
+    clearTimeout(timer)
+    timer = setTimeout(hung, silenceMs)
+    told.read(chunk.toString())
+  })
   try {
-    const run = execa(
-      'mvn',
-      [
-        '-B',
-        '-Dstyle.color=never',
-        '-f',
-        file,
-        plugin,
-        `-DoutputDirectory=${join(folder, 'libs')}`,
-        '-DincludeScope=runtime',
-      ],
-      {
-        cwd: folder,
-        env,
-        extendEnv: false,
-        stdin: 'ignore',
-        all: true,
-        reject: false,
-        timeout: atMostMs,
-        cancelSignal: AbortSignal.any([signal, silence.signal]),
-      },
-    )
-    run.all.on('data', (chunk: Buffer) => {
-      clearTimeout(timer)
-      timer = setTimeout(hung, silenceMs)
-      told.read(chunk.toString())
-    })
-    const {exitCode, all, timedOut, code} = await run
+    using _group = endedBy(AbortSignal.any([signal, silence.signal, late]), run.pid)
+    const {exitCode, all, code} = await run
     if (signal.aborted) throw interrupted(`Maven to fetch Kafka ${version}`)
     if (silence.signal.aborted)
       return {outcome: 'failed', why: `Maven said nothing for ${duration(silenceMs)} and was stopped`}
-    if (timedOut) return {outcome: 'failed', why: `Maven did not end within ${duration(atMostMs)} and was stopped`}
+    if (late.aborted) return {outcome: 'failed', why: `Maven did not end within ${duration(atMostMs)} and was stopped`}
     if (code === 'ENOENT') return {outcome: 'failed', why: 'there is no mvn on the PATH'}
     return exitCode === 0 ? {outcome: 'copied'} : failureIn(all ?? '', version)
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** Ends a process group when the signal fires: politely, and after 5 s for certain. */
+function endedBy(signal: AbortSignal, pid: number | undefined): Disposable {
+  let timer: NodeJS.Timeout | undefined
+  const kill = (how: 'SIGTERM' | 'SIGKILL') => {
+    try {
+      if (pid !== undefined) process.kill(-pid, how)
+    } catch (error) {
+      // Gone already.
+      if (systemCode(error) !== 'ESRCH') throw error
+    }
+  }
+  const end = () => {
+    kill('SIGTERM')
+    timer = setTimeout(kill, 5_000, 'SIGKILL')
+  }
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end, {once: true})
+  return {
+    [Symbol.dispose]: () => {
+      signal.removeEventListener('abort', end)
+      clearTimeout(timer)
+    },
   }
 }
 
