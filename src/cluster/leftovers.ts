@@ -59,7 +59,7 @@ export async function removeHalfStarted(state: ClusterState, {progress}: Cleanin
 
 /** Removes a cluster whose state can't be read, by what the system and the engine know of it. */
 export async function removeWithoutState(name: string): Promise<void> {
-  const {killLeftovers} = await import('./local/runtime.js')
+  const {killLeftovers} = await import('./local/leftovers.js')
   await killLeftovers(name)
   await eachOwned(async (endpoint, things) => {
     if (things.cluster !== name) return
@@ -71,8 +71,6 @@ export async function removeWithoutState(name: string): Promise<void> {
 async function removeLeftover(state: ClusterState): Promise<void> {
   await using cluster = await (await runtimeNamed(state.runtime)).attach(state)
   await cluster.down({wipe: true})
-  // A JVM that is none of the nodes: the one that trains the class archive.
-  if (state.runtime === 'local') await (await import('./local/runtime.js')).killLeftovers(state.name)
   removeState(state.name)
 }
 
@@ -82,7 +80,7 @@ async function removeEmpty(name: string): Promise<boolean> {
   if ('heldBy' in lock) return false
   using _lock = lock
   if (loadState(name)) return false
-  await (await import('./local/runtime.js')).killLeftovers(name)
+  await (await import('./local/leftovers.js')).killLeftovers(name)
   removeState(name)
   return true
 }

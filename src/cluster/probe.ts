@@ -90,11 +90,7 @@ async function create(admin: Connection, topic: string, brokers: readonly Probed
     partition,
     brokerIds: Array.from({length: replicas}, (__, index) => ids[(partition + index) % ids.length] as number),
   }))
-  const configs = {
-    'retention.ms': '-1',
-    'file.delete.delay.ms': '0',
-    'min.insync.replicas': String(Math.min(2, replicas)),
-  }
+  const configs = {'min.insync.replicas': String(Math.min(2, replicas))}
   const [answer] = await createTopics(admin, {topics: [{name: topic, assignments, configs}]})
   // TOPIC_ALREADY_EXISTS: made by an attempt whose answer was lost.
   return answer?.errorCode === 36 ? undefined : refusal('CreateTopics', answer?.errorCode, answer?.errorMessage)

@@ -45,8 +45,10 @@ export async function untilReady(cluster: Cluster, {timeoutMs, signal, progress}
   await until(
     `cluster "${cluster.name}" to be ready`,
     async () => {
-      await refuseDead(cluster)
-      const found = await look(cluster, connections)
+      const down = await notRunning(cluster)
+      await refuseDead(cluster, down)
+      // A paused node can't be asked, and answers for nobody else: its sentence is the reason.
+      const found: Look = down[0] ? {gap: {missing: down[0].sentence}} : await look(cluster, connections)
       gap = found.gap ?? gap
       return found.gap ? undefined : true
     },
@@ -63,17 +65,20 @@ export async function untilReady(cluster: Cluster, {timeoutMs, signal, progress}
 /** How it stands now; writes nothing and waits for an answer no longer than `timeoutMs` (default 2,000). */
 export async function readiness(cluster: Cluster, timeoutMs = 2_000): Promise<Readiness> {
   await using connections = new Connections(AbortSignal.timeout(timeoutMs))
-  const stopped = await notRunning(cluster)
-  const {gap = stopped[0] && {missing: stopped[0].sentence}, controllerId} = await look(cluster, connections)
+  const [down] = await notRunning(cluster)
+  const {gap, controllerId} = await look(cluster, connections)
   const found = controllerId === undefined ? {} : {controllerId}
-  return gap ? {ready: false, missing: stopped[0]?.sentence ?? gap.missing, ...found} : {ready: true, ...found}
+  const missing = down?.sentence ?? gap?.missing
+  return missing === undefined ? {ready: true, ...found} : {ready: false, missing, ...found}
+}
+
+interface Look {
+  readonly gap?: Gap
+  readonly controllerId?: number
 }
 
 /** Asks every broker once what it sees. */
-async function look(
-  cluster: Cluster,
-  connections: Connections,
-): Promise<{readonly gap?: Gap; readonly controllerId?: number}> {
+async function look(cluster: Cluster, connections: Connections): Promise<Look> {
   const views = await Promise.all(cluster.brokers.map(broker => view(cluster, broker, connections)))
   const gap = views.find(found => found.gap)?.gap
   const answering = views.find(found => found.connection)?.connection
@@ -149,8 +154,8 @@ async function notRunning(cluster: Cluster): Promise<NotRunning[]> {
 }
 
 /** A node that ended does not come back: waiting for it would only hide its last words. */
-async function refuseDead(cluster: Cluster): Promise<void> {
-  const dead = (await notRunning(cluster)).find(({isUp}) => !isUp)
+async function refuseDead(cluster: Cluster, down: readonly NotRunning[]): Promise<void> {
+  const dead = down.find(({isUp}) => !isUp)
   if (!dead) return
   const {nodeId} = dead.node
   const words = await lastLines(dead.node, 12)

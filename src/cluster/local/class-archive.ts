@@ -1,4 +1,4 @@
-import {access, mkdir, rename, rm, stat, writeFile} from 'node:fs/promises'
+import {access, mkdir, readdir, rename, rm, stat, writeFile} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
 import {messageOf} from '../../util/errors.js'
 import {until} from '../../util/until.js'
@@ -46,6 +46,7 @@ export async function classArchive(request: ClassArchiveRequest): Promise<string
     const draft = `${path}.new`
     await train(request, draft)
     await rename(draft, path)
+    await forgetOld(dirname(path))
     return path
   } catch (error) {
     if (signal.aborted) throw error
@@ -118,6 +119,14 @@ async function untilStarted(node: ProcessIdentity, log: string, signal: AbortSig
     },
     {timeoutMs: 60_000, everyMs: 100, signal},
   )
+}
+
+/** Each is 50 MB, and every update of Java or Kafka makes another. */
+async function forgetOld(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter(name => name.endsWith('.jsa'))
+  const found = await Promise.all(names.map(async name => ({name, madeMs: (await stat(join(folder, name))).mtimeMs})))
+  const old = found.sort((a, b) => b.madeMs - a.madeMs).slice(3)
+  await Promise.all(old.map(({name}) => rm(join(folder, name), {force: true})))
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -7,6 +7,7 @@ import type {ClusterSpec} from '../spec.js'
 import {removeState, updateState} from '../state.js'
 import {nodeFolder, nodeFolders} from './folders.js'
 import {classPathOf, dumpLogClass, jvmEnvironment, nodeArguments, toolOptions} from './jvm.js'
+import {killLeftovers} from './leftovers.js'
 import {LocalNode} from './node.js'
 import {runTool} from './process.js'
 
@@ -64,7 +65,7 @@ export class LocalCluster implements Cluster {
    */
   async down({wipe}: {readonly wipe: boolean}): Promise<void> {
     if (wipe) {
-      await Promise.all(this.#nodes.map(node => node.terminate('SIGKILL', killMs)))
+      await killLeftovers(this.name)
       removeState(this.name)
       return
     }

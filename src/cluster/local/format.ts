@@ -126,6 +126,6 @@ async function runFormatter(request: FormatRequest, node: NodeToFormat, folder: 
     Object.keys(spec.features).length > 0 ? 'usage' : 'environment',
     'KX_FORMAT',
     `kafka-storage format of Kafka ${jvm.kafkaVersion} refused node ${node.nodeId}: ${words.slice(0, 3).join(' ') || `exit code ${exitCode}`}`,
-    {suggestions: ['See which features this version has: kafka-features version-mapping']},
+    {suggestions: ['Give only features and levels that this version of Kafka has, or none: then it takes its own.']},
   )
 }

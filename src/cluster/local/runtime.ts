@@ -5,7 +5,7 @@ import {interrupted} from '../../util/until.js'
 import {brokerConfig, nodeIds, type Place, rolesOf, toProperties} from '../broker-config.js'
 import {kafkaCacheFolder} from '../cache.js'
 import type {Cluster, ClusterState, NodeRecord, Runtime, StartOptions} from '../cluster.js'
-import {findProcesses, ownOwner} from '../owner.js'
+import {ownOwner} from '../owner.js'
 import {choosePorts} from '../ports.js'
 import {brokerIds, type ClusterSpec, controllerIds} from '../spec.js'
 import {clusterFolder, loadState, notUsable, removeState, saveState, updateState} from '../state.js'
@@ -15,8 +15,8 @@ import {nodeFolder, nodeFolders} from './folders.js'
 import {formatNodes, randomUuid} from './format.js'
 import {jarsObstacle, kafkaLibs} from './jars.js'
 import {findJava} from './java.js'
-import {type KafkaJvm, kafkaJvm, log4jConfig, nodeMark} from './jvm.js'
-import {signal as sendSignal, untilGone} from './process.js'
+import {type KafkaJvm, kafkaJvm, log4jConfig} from './jvm.js'
+import {killLeftovers} from './leftovers.js'
 
 const host = '127.0.0.1'
 
@@ -70,17 +70,6 @@ export class LocalRuntime implements Runtime {
   async attach(state: ClusterState): Promise<Cluster> {
     return new LocalCluster(state)
   }
-}
-
-/** Kills all processes of a cluster that can be found by its folder, whatever its state file says or does not say. */
-export async function killLeftovers(name: string): Promise<number> {
-  const mark = nodeMark(`${clusterFolder(name)}/nodes/`)
-  const found = await findProcesses(mark)
-  for (const process of found) {
-    await sendSignal(process, mark, 'SIGKILL')
-    await untilGone(process, `a process of cluster "${name}"`, 20_000)
-  }
-  return found.length
 }
 
 async function startNodes(name: string, signal: AbortSignal): Promise<Cluster> {
