@@ -71,17 +71,19 @@ export default class Ci extends KxCommand<typeof Ci> {
   }
 
   async #keep(flags: FlagsOf<typeof Ci>, result: CiResult) {
-    const [{junit, summary}, {keepArtifacts}] = await Promise.all([
-      import('../src/cli/ci-reports.js'),
+    const [{junitXml}, {stepSummary}, {keepArtifacts}] = await Promise.all([
+      import('../src/report/junit.js'),
+      import('../src/report/step-summary.js'),
       import('../src/cli/artifacts.js'),
     ])
+    const cases = result.cases.map(({failure, ...one}) => ({...one, ...(failure && {error: failure})}))
     const step = process.env.GITHUB_STEP_SUMMARY
     try {
       if (flags.junit !== undefined) {
         await mkdir(dirname(flags.junit), {recursive: true})
-        await writeFile(flags.junit, junit(result))
+        await writeFile(flags.junit, junitXml(cases))
       }
-      if (step) await appendFile(step, `${summary(result)}\n`)
+      if (step) await appendFile(step, `${stepSummary(cases)}\n`)
       if (flags.artifacts === undefined) return undefined
       const runs = result.cases.flatMap(({run}) => (run ? [[`${run.experiment}-${run.id}`, run.dir]] : []))
       const kept = await keepArtifacts(Object.fromEntries(runs), flags.artifacts, flags['artifacts-limit'] * 1_048_576)

@@ -5,12 +5,16 @@ import {KxError, messageOf, systemCode} from '../util/errors.js'
 
 /**
  * Writes the reports of a run into its folder, each whole or not at all: `report.html` (with `.` as the run's folder,
- * so that it may be moved), `measures.csv`. @throws KxError KX_RESULTS (environment)
+ * so that it may be moved), `report.md`, `measures.csv`. @throws KxError KX_RESULTS (environment)
  */
 export async function publish(input: ReportInput, dir: string): Promise<void> {
-  const [{htmlReport}, {measuresCsv}] = await Promise.all([import('../report/html.js'), import('../report/csv.js')])
+  const [{htmlReport}, {markdownReport}, {measuresCsv}] = await Promise.all([
+    import('../report/html.js'),
+    import('../report/csv.js'),
+  ])
   const files = {
-    'report.html': await htmlReport(input),
+    'report.html': await htmlReport(input, {dir: '.'}),
+    'report.md': markdownReport(input),
     'measures.csv': measuresCsv(input.run),
   }
   try {

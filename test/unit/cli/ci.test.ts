@@ -4,7 +4,6 @@ import {join} from 'node:path'
 import {afterEach, beforeEach, describe, expect, test} from 'vitest'
 import {keepArtifacts} from '../../../src/cli/artifacts.js'
 import {type CiCase, gravest, runSet} from '../../../src/cli/ci.js'
-import {junit, summary} from '../../../src/cli/ci-reports.js'
 import type {ReportInput, RunRecord} from '../../../src/experiment/run.js'
 import {KxError} from '../../../src/util/errors.js'
 
@@ -133,95 +132,6 @@ describe('a set', () => {
     expect(result.exit).toBe(130)
     expect(result.cases.map(({failure}) => failure?.exit)).toEqual([130, 130])
   })
-})
-
-test('JUnit: refuted is a failure, inconclusive and environment are errors, nothing is skipped, and the XML is whole', () => {
-  expect(junit({cases: [upheld, refuted, unclear, broken], durationMs: 63_510, exit: 1})).toMatchInlineSnapshot(`
-    "<?xml version="1.0" encoding="UTF-8"?>
-    <testsuites name="kx" tests="10" failures="2" errors="3" time="63.510">
-      <testsuite name="data-loss" tests="3" failures="0" errors="0" skipped="0" time="61.000" timestamp="2026-11-29T19:44:02">
-        <properties>
-          <property name="kafka" value="4.4.0"/>
-          <property name="runtime" value="local"/>
-          <property name="seed" value="42"/>
-          <property name="run" value="data-loss/7f3a"/>
-        </properties>
-        <testcase classname="kx.data-loss" name="verdict" time="61.000"/>
-        <testcase classname="kx.data-loss" name="acks=all loses nothing" time="0"/>
-        <testcase classname="kx.data-loss" name="the cut alone loses nothing (control)" time="0"/>
-      </testsuite>
-      <testsuite name="failover" tests="3" failures="2" errors="0" skipped="0" time="1.500" timestamp="2026-11-29T19:44:02">
-        <properties>
-          <property name="kafka" value="4.4.0"/>
-          <property name="runtime" value="local"/>
-          <property name="seed" value="42"/>
-          <property name="run" value="failover/7f3a"/>
-        </properties>
-        <testcase classname="kx.failover" name="verdict" time="1.500">
-          <failure type="refuted" message="acks=all loses nothing: not in trial 2: &lt;lost&gt; &amp; &quot;gone&quot;�">acks=all loses nothing: not in trial 2: &lt;lost&gt; &amp; &quot;gone&quot;�</failure>
-        </testcase>
-        <testcase classname="kx.failover" name="acks=all loses nothing" time="0">
-          <failure type="refuted" message="not in trial 2: &lt;lost&gt; &amp; &quot;gone&quot;�">not in trial 2: &lt;lost&gt; &amp; &quot;gone&quot;�</failure>
-        </testcase>
-        <testcase classname="kx.failover" name="the cut alone loses nothing (control)" time="0"/>
-      </testsuite>
-      <testsuite name="natural-loss" tests="3" failures="0" errors="2" skipped="0" time="1.000" timestamp="2026-11-29T19:44:02">
-        <properties>
-          <property name="kafka" value="4.4.0"/>
-          <property name="runtime" value="local"/>
-          <property name="seed" value="42"/>
-          <property name="run" value="natural-loss/7f3a"/>
-        </properties>
-        <testcase classname="kx.natural-loss" name="verdict" time="1.000">
-          <error type="inconclusive" message="acks=all loses nothing: no trial could tell">acks=all loses nothing: no trial could tell</error>
-        </testcase>
-        <testcase classname="kx.natural-loss" name="acks=all loses nothing" time="0">
-          <error type="inconclusive" message="no trial could tell">no trial could tell</error>
-        </testcase>
-        <testcase classname="kx.natural-loss" name="the cut alone loses nothing (control)" time="0"/>
-      </testsuite>
-      <testsuite name="min-insync-replicas" tests="1" failures="0" errors="1" skipped="0" time="0.010">
-        <testcase classname="kx.min-insync-replicas" name="verdict" time="0.010">
-          <error type="KX_NO_RUNTIME" message="No cluster can be started.">No cluster can be started.
-    kx doctor</error>
-        </testcase>
-      </testsuite>
-    </testsuites>
-    "
-  `)
-})
-
-test('the summary for GitHub is a table that no text can break', () => {
-  expect(
-    summary({
-      cases: [upheld, {...refuted, run: record('failover', 'refuted', 'a | b <b>c</b>\nd')}, broken],
-      durationMs: 63_510,
-      exit: 1,
-    }),
-  ).toMatchInlineSnapshot(`
-    "### kx: Kafka 4.4.0 on local, 1 m 04 s
-
-    | verdict | experiment | took | because |
-    |---|---|---|---|
-    | ✅ upheld | \`data-loss\` | 1 m 01 s |  |
-    | ❌ refuted | \`failover\` | 1.5 s | acks=all loses nothing: a \\| b \\<b\\>c\\</b\\> d |
-    | ⚠️ error | \`min-insync-replicas\` | 10 ms | No cluster can be started. |
-
-    <details><summary>data-loss: 2 claims</summary>
-
-    - ✅ acks=all loses nothing: in 1 of 1 trials
-    - ✅ the cut alone loses nothing: in 1 of 1 trials
-
-    </details>
-
-    <details><summary>failover: 2 claims</summary>
-
-    - ❌ acks=all loses nothing: a \\| b \\<b\\>c\\</b\\> d
-    - ✅ the cut alone loses nothing: in 1 of 1 trials
-
-    </details>
-    "
-  `)
 })
 
 describe('artifacts', () => {
