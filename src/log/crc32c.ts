@@ -15,16 +15,17 @@ interface Implementation {
 }
 
 /** The one in use. */
-export const implementation: Implementation = chosen()
+export const implementation: Implementation = choose(() => createRequire(import.meta.url)('@node-rs/crc32'))
 
 /** CRC-32C as an unsigned 32-bit number. `seed`: the CRC of what went before. */
 export function crc32c(bytes: Uint8Array, seed = 0): number {
   return implementation.compute(bytes, seed)
 }
 
-function chosen(): Implementation {
+/** The addon, if it can be loaded and computes the check value; else JavaScript, with the reason. */
+export function choose(load: () => unknown): Implementation {
   try {
-    const addon = createRequire(import.meta.url)('@node-rs/crc32') as {crc32c: Crc}
+    const addon = load() as {crc32c: Crc}
     if (addon.crc32c(Buffer.from('123456789')) !== 0xe306_9283) throw new Error('it gives false results')
     return {compute: (bytes, seed) => addon.crc32c(bytes, seed), name: 'native'}
   } catch (error) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
-import {crc32c, crc32cInJavaScript, implementation} from '../../../src/log/crc32c.js'
+import {choose, crc32c, crc32cInJavaScript} from '../../../src/log/crc32c.js'
 
 test('the check value of CRC-32C', () => {
   expect(crc32c(Buffer.from('123456789'))).toBe(0xe306_9283)
@@ -17,7 +17,15 @@ test('the JavaScript implementation gives what the one in use gives, in one piec
   )
 })
 
-test('the native addon is in use here, or the reason and the cure are told', () => {
-  if (implementation.name === 'native') expect(implementation.obstacle).toBeUndefined()
-  else expect(implementation.obstacle).toMatch(/@node-rs\/crc32 can't be used .*npm install/)
+test('without the addon, or with one that computes something else, JavaScript does it and says why', () => {
+  const missing = choose(() => {
+    throw new Error("Cannot find module '@node-rs/crc32-sunos-sparc'\nRequire stack: …")
+  })
+  expect(missing).toMatchObject({name: 'javascript', compute: crc32cInJavaScript})
+  expect(missing.obstacle).toBe(
+    "The native CRC-32C of @node-rs/crc32 can't be used (Cannot find module '@node-rs/crc32-sunos-sparc'): checksums are " +
+      'computed in JavaScript, seven times slower. `npm install` without `--omit=optional` brings it.',
+  )
+  expect(choose(() => ({crc32c: () => 1})).obstacle).toContain('it gives false results')
+  expect(choose(() => ({crc32c: crc32cInJavaScript}))).toMatchObject({name: 'native'})
 })
