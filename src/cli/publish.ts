@@ -10,6 +10,7 @@ import {KxError, messageOf, systemCode} from '../util/errors.js'
 export async function publish(input: ReportInput, dir: string): Promise<void> {
   const [{htmlReport}, {markdownReport}, {measuresCsv}] = await Promise.all([
     import('../report/html.js'),
+    import('../report/markdown.js'),
     import('../report/csv.js'),
   ])
   const files = {
