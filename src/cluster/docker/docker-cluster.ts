@@ -1,6 +1,8 @@
 import {existsSync} from 'node:fs'
 import {KxError} from '../../util/errors.js'
 import type {Cluster, ClusterState} from '../cluster.js'
+import {signal, untilGone} from '../local/process.js'
+import {findProcesses} from '../owner.js'
 import {composeCreate} from './compose-cli.js'
 import {dumpInContainer} from './dump.js'
 import {type Engine, isEngineGone} from './engine.js'
@@ -51,7 +53,8 @@ export class DockerCluster implements Cluster {
   /** Found by their labels, so that it works without the Compose file, and after a start that was broken off. */
   async down({wipe}: {readonly wipe: boolean}): Promise<void> {
     // With the data on the way out nobody needs a controlled shutdown, which takes as long as the slowest broker.
-    if (!wipe) await this.shutDown()
+    if (wipe) await endCompose(this.detail.file)
+    else await this.shutDown()
     await removeAllOf(this.engine, this.name, this.detail.owner, {keepVolumes: !wipe})
   }
 
@@ -85,6 +88,14 @@ export class DockerCluster implements Cluster {
       })
     }
     await composeCreate(this.engine.endpoint, {project, file, timeoutMs: 60_000})
+  }
+}
+
+/** A `docker compose` that outlived its kx would go on making what is removed here. */
+async function endCompose(file: string): Promise<void> {
+  for (const process of await findProcesses(`--file ${file} `)) {
+    await signal(process, file, 'SIGKILL')
+    await untilGone(process, 'docker compose', 10_000)
   }
 }
 
