@@ -97,6 +97,7 @@ export default experiment({
     const killed = trials.under('leader-killed')
     return allOf(
       sometimes('acks=1 loses acknowledged records', killed, {
+        tells: t => t.acks1.ok.length > 0,
         holds: t => gone(t.acks1, t.found.acks1, t.replicas).length > 0,
       }),
       always('what was lost is exactly what only the dead leader had', killed, {

@@ -125,6 +125,7 @@ export default experiment({
           t.after.logEndOffset === t.between.logEndOffset + t.acks1.ok.length,
       }),
       sometimes('min ISR 1 lets acks=all lose acknowledged records', killed, {
+        tells: t => t.alone.ok.length > 0,
         holds: t => gone(t.alone, t.found.minIsr1, t.replicas).length > 0,
       }),
       always('… exactly those that the leader had alone', killed, {
