@@ -25,8 +25,8 @@ export async function tryLock(path: string, purpose: string): Promise<Lock | {re
   const mine: LockHolder = {pid: process.pid, startTime, purpose, since: new Date().toISOString()}
   const draft = `${path}.${process.pid}.${nextDraft++}`
   mkdirSync(dirname(path), {recursive: true})
-  writeFileSync(draft, JSON.stringify(mine))
   try {
+    writeFileSync(draft, JSON.stringify(mine))
     for (;;) {
       if (linked(draft, path)) return {path, [Symbol.dispose]: () => release(path, mine)}
       const held = read(path)

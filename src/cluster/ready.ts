@@ -7,6 +7,7 @@ import {describeCluster, describeQuorum} from '../wire/requests.js'
 import type {Cluster, ClusterNode} from './cluster.js'
 import {endpointOf, probe} from './probe.js'
 import {controllerIds} from './spec.js'
+import {updateState} from './state.js'
 
 export interface Readiness {
   readonly ready: boolean
@@ -31,7 +32,8 @@ interface Gap {
 /**
  * Waits until the cluster does what clusters are for: all nodes run, every broker sees all brokers registered and
  * unfenced, the quorum has a leader whom all controllers follow, and a record that was written with acks=all through
- * each broker is read back. An open port says nothing: Docker's proxy accepts for a paused broker too.
+ * each broker is read back. An open port says nothing: Docker's proxy accepts for a paused broker too. A cluster that
+ * was `starting` is noted as `up`.
  * @throws KxError KX_TIMEOUT (environment) with what was missing and the log of the node at fault; KX_NODE_DIED
  * (environment) as soon as a node ends; KX_INTERRUPTED
  */
@@ -60,6 +62,8 @@ export async function untilReady(cluster: Cluster, {timeoutMs, signal, progress}
     signal,
     lastLines: nodeId => lastLines(cluster.nodes.find(node => node.nodeId === nodeId)),
   })
+  // Only now: a kx that is killed before leaves a cluster that never came up, which `kx clean` may take.
+  updateState(cluster.name, state => (state.phase === 'starting' ? {...state, phase: 'up'} : state))
 }
 
 /** How it stands now; writes nothing and waits for an answer no longer than `timeoutMs` (default 2,000). */

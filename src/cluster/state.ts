@@ -1,6 +1,17 @@
-import {existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import {homedir} from 'node:os'
-import {isAbsolute, join} from 'node:path'
+import {dirname, isAbsolute, join} from 'node:path'
 import {z} from 'zod'
 import {KxError, messageOf, systemCode} from '../util/errors.js'
 import type {ClusterState} from './cluster.js'
@@ -161,6 +172,7 @@ export function clusterNames(): string[] {
 export async function lockCluster(name: string, purpose: string): Promise<Lock> {
   const path = join(clusterFolder(name), 'lock.json')
   const lock = await tryLock(path, purpose).catch(error => {
+    forgetIfEmpty(clusterFolder(name))
     throw notUsable(error, path, 'written')
   })
   if (!('heldBy' in lock)) return lock
@@ -182,9 +194,18 @@ export function inStateFolder<T>(path: string, write: () => T): T {
   }
 }
 
+/** A folder that was made for what could not be written. */
+function forgetIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {
+    // It is not empty, or was never made: both are right.
+  }
+}
+
 /** The error of a state folder that can't be used; other errors come back as they are. */
 export function notUsable(error: unknown, path: string, verb: 'read' | 'written'): unknown {
-  const code = systemCode(error)
+  const code = systemCode(error) === 'ENOENT' && verb === 'written' ? whyNotMade(path) : systemCode(error)
   const why = code === undefined ? undefined : reasons[code]
   if (why === undefined || error instanceof KxError) return error
   return new KxError(
@@ -203,13 +224,26 @@ export function notUsable(error: unknown, path: string, verb: 'read' | 'written'
   )
 }
 
+/** Node says ENOENT when it can't make a folder for whatever reason: the nearest folder that exists tells the real one. */
+function whyNotMade(path: string): string {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    if (!existsSync(folder) && folder !== dirname(folder)) continue
+    try {
+      accessSync(folder, constants.W_OK)
+      return 'ENOENT'
+    } catch (error) {
+      return systemCode(error) ?? 'ENOENT'
+    }
+  }
+}
+
 const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   EROFS: 'the file system is read-only',
   EACCES: 'this user may not',
   EPERM: 'this user may not',
-  ENOENT: 'it can not be made',
+  ENOENT: 'its folder can not be made',
   ENOTDIR: 'a part of the path is no folder',
   EIO: 'the disk failed',
 }

@@ -78,7 +78,6 @@ async function startNodes(name: string, signal: AbortSignal): Promise<Cluster> {
   const outcomes = await Promise.allSettled(cluster.nodes.map(node => node.start()))
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   stopIf(signal)
-  updateState(name, state => ({...state, phase: 'up'}))
   return cluster
 }
 
