@@ -33,7 +33,8 @@ const failureOfCode: Readonly<Record<string, WireFailure>> = {
 /** A failed system call of a socket as a WireError; what has no name of its own means that the host can't be reached. */
 export function wireErrorOf(error: NodeJS.ErrnoException, doing: string, sent: boolean): WireError {
   const failure = failureOfCode[error.code ?? ''] ?? 'unreachable'
-  return new WireError(failure, `${doing}: ${error.message}.`, sent, error)
+  // A name with several addresses gives an AggregateError, which has a code but no message.
+  return new WireError(failure, `${doing}: ${error.message || error.code}.`, sent, error)
 }
 
 export function addressOf({host, port}: Endpoint): string {

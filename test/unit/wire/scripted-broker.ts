@@ -9,6 +9,7 @@ import {
 import {allSchemas, findSchema} from '../../../src/protocol/schema.js'
 import type {Fields} from '../../../src/protocol/struct.js'
 import {Frames} from '../../../src/wire/frames.js'
+import {Connection} from '../../../src/wire/connection.js'
 import type {Endpoint} from '../../../src/wire/types.js'
 
 /** A request as it came over the socket. */
@@ -135,4 +136,23 @@ export const metadataAnswer: Fields = {
   clusterId: 'c',
   controllerId: 1,
   topics: [],
+}
+
+/** A broker that gives these answers, one after another, whatever is asked. */
+export async function answering(
+  ...answers: Fields[]
+): Promise<{broker: ScriptedBroker; connection: Connection} & AsyncDisposable> {
+  const broker = await ScriptedBroker.start(received => {
+    const answer = received.apiName === 'ApiVersions' ? undefined : answers.shift()
+    if (answer) received.answer(answer)
+  })
+  const connection = await Connection.open(broker.endpoint, {reach: 'brokers', requestTimeoutMs: 300})
+  return {
+    broker,
+    connection,
+    async [Symbol.asyncDispose]() {
+      await connection.close()
+      await broker[Symbol.asyncDispose]()
+    },
+  }
 }
