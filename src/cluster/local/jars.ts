@@ -64,20 +64,32 @@ export async function kafkaLibs(request: JarsRequest): Promise<KafkaLibs> {
   }
 }
 
-/** Says in one sentence why the jars can't be had, without fetching any. That a network is down shows only later. */
-export async function jarsObstacle(asked: Asked): Promise<string | undefined> {
+/** From where {@link kafkaLibs} would take the jars. That a network is down shows only when something is fetched. */
+export type JarsOutlook =
+  | {readonly from: 'home' | 'archive'; readonly place: string}
+  | {readonly from: 'cache' | 'maven'}
+  | {readonly from: 'nowhere'; readonly obstacle: string}
+
+/** Looks, and fetches nothing. */
+export async function jarsOutlook(asked: Asked): Promise<JarsOutlook> {
   const {version, env = process.env} = asked
   try {
     mustBeVersion(version)
-    if (await homeFor(asked)) return undefined
+    const home = await homeFor(asked)
+    if (home) return {from: 'home', place: home}
     const folder = kafkaCacheFolder(version, env)
-    if (await fromCache(folder, version)) return undefined
+    if (await fromCache(folder, version)) return {from: 'cache'}
     await mustBeWritable(folder)
-    if (!(await hasMaven(env))) archiveUrl(version, env)
-    return undefined
+    return (await hasMaven(env)) ? {from: 'maven'} : {from: 'archive', place: archiveUrl(version, env).host}
   } catch (error) {
-    return messageOf(error)
+    return {from: 'nowhere', obstacle: messageOf(error)}
   }
+}
+
+/** Says in one sentence why the jars can't be had, without fetching any. */
+export async function jarsObstacle(asked: Asked): Promise<string | undefined> {
+  const outlook = await jarsOutlook(asked)
+  return outlook.from === 'nowhere' ? outlook.obstacle : undefined
 }
 
 /** The Kafka version of an unpacked distribution, read from the name of its clients' jar; `undefined` if it is none. */

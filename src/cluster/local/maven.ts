@@ -2,9 +2,9 @@ import {mkdir, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {stripVTControlCharacters} from 'node:util'
 import {execa} from 'execa'
-import {systemCode} from '../../util/errors.js'
 import {duration} from '../../util/format.js'
 import {interrupted} from '../../util/until.js'
+import {endedBy} from './group.js'
 
 /** One log4j for all Kafka versions: Kafka's poms name slf4j-api only, and let the release add a binding to it. */
 const log4jVersion = '2.25.3'
@@ -89,31 +89,6 @@ export async function copyWithMaven(request: MavenRequest): Promise<MavenOutcome
     return exitCode === 0 ? {outcome: 'copied'} : failureIn(all ?? '', version)
   } finally {
     clearTimeout(timer)
-  }
-}
-
-/** Ends a process group when the signal fires: politely, and after 5 s for certain. */
-function endedBy(signal: AbortSignal, pid: number | undefined): Disposable {
-  let timer: NodeJS.Timeout | undefined
-  const kill = (how: 'SIGTERM' | 'SIGKILL') => {
-    try {
-      if (pid !== undefined) process.kill(-pid, how)
-    } catch (error) {
-      // Gone already.
-      if (systemCode(error) !== 'ESRCH') throw error
-    }
-  }
-  const end = () => {
-    kill('SIGTERM')
-    timer = setTimeout(kill, 5_000, 'SIGKILL')
-  }
-  if (signal.aborted) end()
-  else signal.addEventListener('abort', end, {once: true})
-  return {
-    [Symbol.dispose]: () => {
-      signal.removeEventListener('abort', end)
-      clearTimeout(timer)
-    },
   }
 }
 
