@@ -12,7 +12,7 @@ import {findOwned, removeLeftovers} from '../../src/cluster/docker/leftovers.js'
 import {DockerRuntime} from '../../src/cluster/docker/runtime.js'
 import {untilReady} from '../../src/cluster/ready.js'
 import {type ClusterSpec, defaultSpec} from '../../src/cluster/spec.js'
-import {loadState, removeState} from '../../src/cluster/state.js'
+import {loadState} from '../../src/cluster/state.js'
 import {until} from '../../src/util/until.js'
 
 // Needs a Docker engine with an image of Kafka (./setup --for-tests brings both) and fails without one: what can't be
@@ -250,6 +250,7 @@ describe('a cluster of containers', () => {
   it('keeps its data when it goes down, and runs on them again', async () => {
     await node(cluster, 2).pause()
     await cluster.down({wipe: false})
+    expect(loadState('life')?.phase).toBe('down')
     expect((await leftBehind()).sort()).toEqual(
       ['broker-1', 'broker-2', 'broker-3', 'controller-101'].map(name => `kx-life_${name}`),
     )
@@ -273,6 +274,7 @@ describe('a cluster of containers', () => {
       await node(cluster, 3).kill()
       await cluster.down({wipe: true})
       expect(await leftBehind()).toEqual([])
+      expect(loadState('life')).toBeUndefined()
       for (const name of [foreign, plain]) {
         expect(await docker('inspect', '--format', '{{.State.Running}}', name)).toBe('true')
       }
@@ -289,7 +291,6 @@ describe('a start', () => {
     const starting = start('broken-off', {signal: interrupt.signal}).then(async cluster => {
       // The machine was faster than the interruption: the caller takes the cluster down, as for any later one.
       await cluster.down({wipe: true})
-      removeState('broken-off')
       return 'started'
     })
     const outcome = await starting.catch(error => error.code)
@@ -409,7 +410,7 @@ describe('an engine that goes away', () => {
     await using cluster = await new DockerRuntime().attach(left)
     await cluster.down({wipe: true})
     expect(await leftBehind()).toEqual([])
-    removeState('gone')
+    expect(loadState('gone')).toBeUndefined()
   })
 
   it('fails every question and every blow at once, and says which engine it was', async () => {
@@ -426,7 +427,6 @@ describe('an engine that goes away', () => {
     door = await Door.open(door.path, door.target)
     await cluster.down({wipe: true})
     expect(await leftBehind()).toEqual([])
-    removeState('deaf')
   })
 })
 

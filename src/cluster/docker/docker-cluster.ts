@@ -3,6 +3,7 @@ import {KxError} from '../../util/errors.js'
 import type {Cluster, ClusterState} from '../cluster.js'
 import {signal, untilGone} from '../local/process.js'
 import {findProcesses} from '../owner.js'
+import {removeState, updateState} from '../state.js'
 import {composeCreate} from './compose-cli.js'
 import {dumpInContainer} from './dump.js'
 import {type Engine, isEngineGone} from './engine.js'
@@ -56,6 +57,8 @@ export class DockerCluster implements Cluster {
     if (wipe) await endCompose(this.detail.file)
     else await this.shutDown()
     await removeAllOf(this.engine, this.name, this.detail.owner, {keepVolumes: !wipe})
+    if (wipe) removeState(this.name)
+    else updateState(this.name, state => ({...state, phase: 'down'}))
   }
 
   async dumpLog(

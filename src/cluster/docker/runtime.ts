@@ -11,7 +11,7 @@ import {addressOf, containerName, logDir, renderCompose} from '../compose.js'
 import {ownOwner} from '../owner.js'
 import {choosePorts} from '../ports.js'
 import {brokerIds} from '../spec.js'
-import {clusterFolder, inStateFolder, loadState, removeState, saveState, updateState} from '../state.js'
+import {clusterFolder, inStateFolder, loadState, removeState, saveState} from '../state.js'
 import {composeObstacle, composeUp} from './compose-cli.js'
 import {type DockerDetail, DockerCluster} from './docker-cluster.js'
 import {type EngineEndpoint, type Resolved, resolveEndpoint} from './endpoint.js'
@@ -59,7 +59,6 @@ export class DockerRuntime implements Runtime {
     try {
       progress(`starting ${plural(nodeIds(spec).length, 'container')} of ${image}`)
       await composeUp(engine.endpoint, {project, file: detail.file, signal, timeoutMs: options.timeoutMs})
-      updateState(name, now => ({...now, phase: 'up'}))
       return new DockerCluster(state, engine, detail)
     } catch (error) {
       await nothingLeft(engine, state, detail, error)
