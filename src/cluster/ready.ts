@@ -4,6 +4,7 @@ import {list} from '../util/format.js'
 import {until} from '../util/until.js'
 import {Connection} from '../wire/connection.js'
 import {describeCluster, describeQuorum} from '../wire/requests.js'
+import type {ConnectOptions} from '../wire/types.js'
 import type {Cluster, ClusterNode} from './cluster.js'
 import {endpointOf, probe} from './probe.js'
 import {controllerIds} from './spec.js'
@@ -43,7 +44,7 @@ export async function untilReady(cluster: Cluster, {timeoutMs, signal, progress}
   let gap: Gap = {missing: 'Nothing has answered yet.'}
   const waiting = {signal, missing: async () => `${gap.missing}${await lastLines(gap.node)}`}
   progress(`waiting until ${cluster.nodes.length} nodes are ready`)
-  await using connections = new Connections(signal)
+  await using connections = new Connections({requestTimeoutMs: 3_000, signal})
   await until(
     `cluster "${cluster.name}" to be ready`,
     async () => {
@@ -66,9 +67,9 @@ export async function untilReady(cluster: Cluster, {timeoutMs, signal, progress}
   updateState(cluster.name, state => (state.phase === 'starting' ? {...state, phase: 'up'} : state))
 }
 
-/** How it stands now; writes nothing and waits for an answer no longer than `timeoutMs` (default 2,000). */
-export async function readiness(cluster: Cluster, timeoutMs = 2_000): Promise<Readiness> {
-  await using connections = new Connections(AbortSignal.timeout(timeoutMs))
+/** How it stands now; writes nothing and waits for each answer no longer than `timeoutMs` (default 1,500). */
+export async function readiness(cluster: Cluster, timeoutMs = 1_500): Promise<Readiness> {
+  await using connections = new Connections({connectTimeoutMs: timeoutMs, requestTimeoutMs: timeoutMs})
   const [down] = await notRunning(cluster)
   const {gap, controllerId} = await look(cluster, connections)
   const found = controllerId === undefined ? {} : {controllerId}
@@ -186,13 +187,13 @@ async function lastLines(node: ClusterNode | undefined, count = 5): Promise<stri
 class Connections implements AsyncDisposable {
   readonly #open = new Map<number, Connection>()
 
-  constructor(private readonly signal: AbortSignal) {}
+  constructor(private readonly options: ConnectOptions) {}
 
   async to(node: ClusterNode): Promise<Connection> {
     const known = this.#open.get(node.nodeId)
     if (known && !known.failure) return known
     await known?.close()
-    const fresh = await Connection.open(endpointOf(node), {requestTimeoutMs: 3_000, signal: this.signal})
+    const fresh = await Connection.open(endpointOf(node), this.options)
     this.#open.set(node.nodeId, fresh)
     return fresh
   }

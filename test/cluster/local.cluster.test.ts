@@ -72,7 +72,9 @@ describe('a local cluster of 3 brokers and a controller', () => {
   let cluster: Cluster
   beforeAll(async () => {
     cluster = await start('life')
+    expect(loadState('life')?.phase).toBe('starting')
     await untilReady(cluster, quietly)
+    expect(loadState('life')?.phase).toBe('up')
   })
   afterAll(async () => {
     await cluster?.down({wipe: true})
