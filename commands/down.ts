@@ -8,7 +8,7 @@ export default class Down extends KxCommand<typeof Down> {
   static override examples = ['<%= config.bin %> down', '<%= config.bin %> down --name old --wipe']
   static override flags = {
     ...clusterName('which cluster (default if not said)'),
-    wipe: Flags.boolean({summary: 'delete its data too'}),
+    wipe: Flags.boolean({default: false, summary: 'delete its data too'}),
   }
 
   protected override async work(

@@ -26,7 +26,7 @@ export default class Up extends KxCommand<typeof Up> {
       summary: 'how many isolated controllers (3 if not said)',
       exclusive: ['combined'],
     }),
-    combined: Flags.boolean({summary: 'brokers are controllers too', exclusive: ['controllers']}),
+    combined: Flags.boolean({default: false, summary: 'brokers are controllers too', exclusive: ['controllers']}),
     ...startFlags,
   }
 

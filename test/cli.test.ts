@@ -357,6 +357,7 @@ describe('clusters in the state folder', () => {
       stderr: '',
       exit: 0,
     })
+    expect(JSON.parse((await kx('down', '--json')).stdout)).toEqual({name: 'default', wiped: false, wasRunning: false})
     const wiped = await kx('down', '--wipe', '-o', 'json')
     expect(schemas.down.schema.parse(JSON.parse(wiped.stdout))).toEqual({
       name: 'default',

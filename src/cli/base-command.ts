@@ -34,8 +34,8 @@ export abstract class KxCommand<T extends typeof Base> extends Command {
       summary: 'how the answer is written to stdout',
       helpGroup: 'GLOBAL',
     })(),
-    json: Flags.boolean({summary: 'the same as -o json', helpGroup: 'GLOBAL', exclusive: ['output']}),
-    'no-progress': Flags.boolean({summary: 'say nothing on stderr but warnings and errors', helpGroup: 'GLOBAL'}),
+    json: Flags.boolean({default: false, summary: 'the same as -o json', helpGroup: 'GLOBAL', exclusive: ['output']}),
+    'no-progress': Flags.boolean({default: false, summary: 'say nothing on stderr but warnings and errors', helpGroup: 'GLOBAL'}),
   }
 
   #format: Format | undefined

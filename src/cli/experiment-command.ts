@@ -12,7 +12,7 @@ import {runText} from './run-text.js'
 
 /** What every experiment can be told, beside its own knobs. */
 export const experimentFlags = {
-  quick: Flags.boolean({summary: 'fewer blows: enough to see it, not to rest on it'}),
+  quick: Flags.boolean({default: false, summary: 'fewer blows: enough to see it, not to rest on it'}),
   trials: Flags.integer({
     helpValue: '<count>',
     min: 1,
@@ -27,8 +27,8 @@ export const experimentFlags = {
   }),
   results: resultsFlag,
   ...clusterName('run it on this standing cluster, if it fits (default if not said)'),
-  fresh: Flags.boolean({summary: 'start a cluster for this run, whatever stands'}),
-  keep: Flags.boolean({summary: 'keep the cluster that was started for this run'}),
+  fresh: Flags.boolean({default: false, summary: 'start a cluster for this run, whatever stands'}),
+  keep: Flags.boolean({default: false, summary: 'keep the cluster that was started for this run'}),
   ...startFlags,
 }
 
