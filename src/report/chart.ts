@@ -1,8 +1,8 @@
 import asciichart from 'asciichart'
-import type {BarsFigure, BlocksFigure, Figure, LinesFigure, TableFigure} from '../experiment/figures.js'
+import type {BarsFigure, BlocksFigure, FaultWindow, Figure, LinesFigure, TableFigure} from '../experiment/figures.js'
 import {lanesText} from './lanes.js'
 import {inkOfTone, type Pen, penOf, type TextStyle} from './pen.js'
-import {extent, timeLabel, windowTimes} from './scale.js'
+import {extent, roundScale, timeLabel, windowTimes} from './scale.js'
 import {clip, pad, textTable, textWidth, wrap} from './text-table.js'
 import {quantity, shownUnit, withUnit} from './values.js'
 
@@ -47,7 +47,7 @@ function tableText(figure: TableFigure, pen: Pen, width: number): string[] {
 
 /** One small chart per series: side by side in one plot they could be told apart by colour only. */
 function linesText(figure: LinesFigure, pen: Pen, {width, height = 8}: ChartOptions): string[] {
-  const series = figure.series.filter(({points}) => points.length > 0)
+  const series = figure.series.filter(({points}) => points.some(point => point.every(Number.isFinite)))
   if (series.length === 0) return ['no data']
   const [from, to] = extent([...series.flatMap(({points}) => points.map(([x]) => x)), ...windowTimes(figure.windows)])
   const scale = roundScale(extent([0, ...series.flatMap(({points}) => points.map(([, y]) => y))]), height)
@@ -67,14 +67,26 @@ function linesText(figure: LinesFigure, pen: Pen, {width, height = 8}: ChartOpti
     return [head, ...plot.split('\n').map(line => line.trimEnd())]
   })
   const place = (x: number) => Math.round(((x - from) / (to - from)) * (columns - 1))
-  const windows = (figure.windows ?? []).map(({fromMs, toMs, label}) => {
-    const start = Math.max(0, place(fromMs))
-    const bar = (pen.unicode ? '▒' : '#').repeat(Math.max(1, place(toMs) - start))
-    const name = pen.text(label)
-    const gap = textWidth(name) < start + axis ? `${pad(name, start + axis - 1, 'right')} ` : ' '.repeat(axis + start)
-    return gap + pen.ink('red', bar) + (textWidth(name) < start + axis ? '' : ` ${name}`)
-  })
+  const windows = (figure.windows ?? []).flatMap(window => windowLines(window, place, axis, width, pen))
   return [...charts, ...windows, ' '.repeat(axis) + foot(figure, [from, to], columns, pen)]
+}
+
+/** A fault below the charts, its name where there is room: before the bar, after it, or on a line of its own. */
+function windowLines(
+  window: FaultWindow,
+  place: (x: number) => number,
+  axis: number,
+  width: number,
+  pen: Pen,
+): string[] {
+  const start = axis + Math.max(0, place(window.fromMs))
+  const length = Math.max(1, axis + place(window.toMs) - start)
+  const bar = pen.ink('red', (pen.unicode ? '▒' : '#').repeat(length))
+  const name = pen.text(window.label)
+  if (textWidth(name) < start) return [`${pad(name, start - 1, 'right')} ${bar}`]
+  const alone = ' '.repeat(start) + bar
+  if (start + length + 1 + textWidth(name) <= width) return [`${alone} ${name}`]
+  return [...wrap(name, width), alone]
 }
 
 /** `0        time of the trial        20 s`. */
@@ -86,23 +98,19 @@ function foot({x}: LinesFigure, ends: readonly [number, number], columns: number
   return left + ' '.repeat(before) + pad(label, Math.max(1, room - before)) + right
 }
 
-/** Round values around the data, one per row of the chart, lowest first; about `rows` of them. */
-function roundScale([low, high]: readonly [number, number], rows: number): number[] {
-  const power = 10 ** Math.floor(Math.log10((high - low) / rows))
-  const step = [1, 2, 2.5, 5, 10].map(factor => factor * power).find(each => (high - low) / each <= rows) ?? 10 * power
-  const [first, last] = [Math.floor(low / step), Math.ceil(high / step)]
-  return Array.from({length: last - first + 1}, (_, index) => Number(((first + index) * step).toPrecision(12)))
-}
-
-/** The last value at or before each column; before the first point, the first value. */
+/** The greatest value of each column, so that no stall is lost; a column without a point goes on with the last one. */
 function sampled(points: readonly (readonly [number, number])[], from: number, to: number, columns: number): number[] {
   const sorted = points.filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y)).sort(([a], [b]) => a - b)
   let next = 0
   let value = sorted[0]?.[1] ?? 0
   return Array.from({length: columns}, (_, column) => {
     const end = from + ((column + 1) / columns) * (to - from)
-    while (next < sorted.length && (sorted[next]?.[0] ?? 0) <= end) value = sorted[next++]?.[1] ?? value
-    return value
+    let highest = Number.NEGATIVE_INFINITY
+    for (; next < sorted.length && (sorted[next]?.[0] ?? 0) <= end; next++) {
+      value = sorted[next]?.[1] ?? value
+      highest = Math.max(highest, value)
+    }
+    return highest === Number.NEGATIVE_INFINITY ? value : highest
   })
 }
 

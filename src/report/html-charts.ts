@@ -1,7 +1,7 @@
 import type {BarsFigure, FaultWindow, LinesFigure} from '../experiment/figures.js'
 import {oneLine} from './pen.js'
 import {Html} from './html-text.js'
-import {extent, ticks, timeLabel, windowTimes} from './scale.js'
+import {extent, roundScale, thinned, timeLabel, windowTimes} from './scale.js'
 import {quantity, shownUnit, withUnit} from './values.js'
 
 /** Draws charts as SVG, without a browser. Made once per page, because loading echarts takes half a second. */
@@ -69,6 +69,7 @@ function lineOption(figure: LinesFigure, {width}: Place): Option {
     ...figure.series.flatMap(({points}) => points.map(([x]) => x)),
     ...windowTimes(figure.windows),
   ])
+  const values = figure.series.flatMap(({points}) => points.map(([, y]) => y))
   const time = figure.x.unit === 'ms'
   const many = figure.series.length > 1
   return {
@@ -92,13 +93,11 @@ function lineOption(figure: LinesFigure, {width}: Place): Option {
         }
       : undefined,
     xAxis: {
-      ...axis(withUnit(oneLine(figure.x.label), shownUnit(figure.x.unit))),
+      ...axis(oneLine(withUnit(figure.x.label, shownUnit(figure.x.unit)))),
       type: 'value',
-      min,
-      max,
+      ...rounded([min, max], width / 110),
       nameLocation: 'middle',
       nameGap: 28,
-      interval: tickStep(min, max, width / 110),
       splitLine: {show: false},
       axisLabel: {
         ...font,
@@ -106,26 +105,30 @@ function lineOption(figure: LinesFigure, {width}: Place): Option {
         formatter: (value: number) => (time ? timeLabel(value) : quantity(value, figure.x.unit)),
       },
     },
-    yAxis: valueAxis(figure.y),
+    yAxis: {...valueAxis(figure.y), ...rounded(extent([0, ...values]), 5)},
     series: figure.series.map(({name, points}, index) => ({
       type: 'line',
       name: oneLine(name),
-      data: points.map(point => [...point]),
+      data: thinned(points, width / 2).map(point => [...point]),
       symbol: points.length < 2 ? 'circle' : 'none',
       symbolSize: 6,
       color: seriesColours[index % seriesColours.length],
       lineStyle: {width: 1.75, type: dashes[index % dashes.length]},
-      markArea: index === 0 ? faultBands(figure.windows ?? []) : undefined,
+      markArea: index === 0 ? faultBands(figure.windows ?? [], (max - min) * 0.003) : undefined,
     })),
   }
 }
 
-function faultBands(windows: readonly FaultWindow[]): Option {
+/** A kill takes milliseconds: its band is at least `thinnest` wide. */
+function faultBands(windows: readonly FaultWindow[], thinnest: number): Option {
   return {
     silent: true,
     itemStyle: {color: 'var(--fault)', opacity: 1},
     label: {...font, color: 'var(--bad)', position: 'insideTop', distance: 6},
-    data: windows.map(({fromMs, toMs, label}) => [{name: oneLine(label), xAxis: fromMs}, {xAxis: toMs}]),
+    data: windows.map(({fromMs, toMs, label}) => [
+      {name: oneLine(label), xAxis: fromMs},
+      {xAxis: Math.max(toMs, fromMs + thinnest)},
+    ]),
   }
 }
 
@@ -138,10 +141,10 @@ function barOption({bars, y}: BarsFigure, {width}: Place): Option {
     grid: {left: 8, right: 72, top: 8, bottom: 30, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel'},
     xAxis: {
       ...valueAxis(y),
-      name: withUnit(oneLine(y.label), shownUnit(y.unit)),
+      name: oneLine(withUnit(y.label, shownUnit(y.unit))),
       nameLocation: 'middle',
       nameGap: 28,
-      splitNumber: Math.max(2, Math.round(width / 150)),
+      ...rounded(extent([0, ...bars.map(({value}) => value)]), Math.max(2, width / 130)),
     },
     yAxis: {
       type: 'category',
@@ -181,7 +184,7 @@ export function barsHeight({bars}: BarsFigure): number {
 
 function valueAxis({label, unit}: BarsFigure['y']): Option {
   return {
-    ...axis(withUnit(oneLine(label), shownUnit(unit))),
+    ...axis(oneLine(withUnit(label, shownUnit(unit)))),
     type: 'value',
     axisLine: {show: false},
     splitLine: {lineStyle: {color: hair}},
@@ -194,11 +197,13 @@ function valueAxis({label, unit}: BarsFigure['y']): Option {
   }
 }
 
-function axis(name: string): Option {
-  return {name, nameTextStyle: font, axisTick: {show: false}, axisLine: {lineStyle: {color: soft}}}
+/** Least, greatest and step of an axis, all round numbers: the same as in the drawing for the terminal. */
+function rounded(values: readonly [number, number], steps: number): Option {
+  const scale = roundScale(values, steps)
+  const [min = 0, second = 1] = scale
+  return {min, max: scale.at(-1), interval: second - min}
 }
 
-function tickStep(min: number, max: number, count: number): number | undefined {
-  const [first, second] = ticks(min, max, count)
-  return first === undefined || second === undefined ? undefined : second - first
+function axis(name: string): Option {
+  return {name, nameTextStyle: font, axisTick: {show: false}, axisLine: {lineStyle: {color: soft}}}
 }

@@ -1,4 +1,5 @@
 import type {BlocksFigure, Figure, LanesFigure, TableFigure} from '../experiment/figures.js'
+import {messageOf} from '../util/errors.js'
 import {barsHeight, type Charts} from './html-charts.js'
 import {type Html, html, type Piece} from './html-text.js'
 import {instant, ticks, timeExtent, timeLabel} from './scale.js'
@@ -8,7 +9,16 @@ type Lane = LanesFigure['lanes'][number]
 
 /** A figure with its title; `index` tells it from the others of the page. */
 export function figureHtml(figure: Figure, index: number, charts: Charts): Html {
-  return html`<figure class="${figure.kind}" id="figure-${index + 1}"><figcaption>${figure.title}</figcaption>${body(figure, index, charts)}</figure>`
+  return html`<figure class="${figure.kind}" id="figure-${index + 1}"><figcaption>${figure.title}</figcaption>${attempt(() => body(figure, index, charts))}</figure>`
+}
+
+/** The page is written while a run goes on: a drawing that fails must not cost the run. It says so in its place. */
+function attempt(draw: () => Html): Html {
+  try {
+    return draw()
+  } catch (error) {
+    return html`<p class="soft">This figure can’t be drawn: ${messageOf(error)}</p>`
+  }
 }
 
 function body(figure: Figure, index: number, charts: Charts): Html {
@@ -65,8 +75,10 @@ function lanesHtml(figure: LanesFigure): Html {
   const share = (ms: number) => percent((ms - from) / (to - from))
   const steps = ticks(from, to, 8)
   const windows = figure.windows ?? []
-  const marks = figure.lanes.flatMap(lane => lane.marks ?? []).sort((a, b) => a.atMs - b.atMs)
-  const letters = new Map(marks.map((mark, index) => [mark, letter(index)]))
+  const marks = figure.lanes
+    .flatMap(lane => (lane.marks ?? []).map(mark => ({mark, lane: lane.name})))
+    .sort((a, b) => a.mark.atMs - b.mark.atMs)
+  const letters = new Map(marks.map(({mark}, index) => [mark, letter(index)]))
   const grid = steps.map(ms => html`<i class="tick" style="left:${share(ms)}"></i>`)
   const bands = windows.map(
     ({fromMs, toMs}) =>
@@ -87,8 +99,8 @@ function lanesHtml(figure: LanesFigure): Html {
     return html`<span class="${kind}" style="left:${share(ms)}">${timeLabel(ms)}</span>`
   })
   const legend = marks.map(
-    mark =>
-      html`<li><b class="mark">${letters.get(mark)}</b> <span class="at">${instant(mark.atMs)}</span> <span>${mark.label}</span></li>`,
+    ({mark, lane}) =>
+      html`<li><b class="mark">${letters.get(mark)}</b> <span class="at">${instant(mark.atMs)}</span> <span>${lane}: ${mark.label}</span></li>`,
   )
   return html`<div class="timeline">${faults}${figure.lanes.map(lane => row(lane))}<div class="lane axis"><div class="name"></div><div class="track">${axis}</div></div></div>${legend.length > 0 && html`<ul class="marks">${legend}</ul>`}`
 }

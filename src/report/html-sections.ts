@@ -2,7 +2,7 @@ import type {ReportInput, RunRecord, TrialRecord} from '../experiment/run.js'
 import {bytes, duration, plural} from '../util/format.js'
 import {byHand} from './by-hand.js'
 import {scrolling, unitHtml} from './html-figures.js'
-import {commandBlock, type Html, html, relativeLink} from './html-text.js'
+import {commandBlock, Html, html, relativeLink} from './html-text.js'
 import {evidenceFolders, repeatCommand, shellWord} from './repeat.js'
 import {instant} from './scale.js'
 import {cell, type Column, headUnit, labelOf, measureOf, quantity, range} from './values.js'
@@ -69,21 +69,34 @@ export function faults({faults}: ReportInput): Html {
 
 export function evidence(input: ReportInput, dir: string): Html {
   const at = (path: string) => shellWord(dir === '.' ? path : `${dir}/${path}`)
-  const dumps = (folder: string) =>
-    input.evidence.flatMap(({path}) =>
-      path.startsWith(folder) && /\.log(\.gz)?$/.test(path) ? `kx dump-log --print-data-log ${at(path)}` : [],
-    )
   const folders = evidenceFolders(input)
-  const blocks = folders.map(
-    folder => html`<h3>${folder}</h3>${commandBlock([`kx diff-replicas ${at(folder)}`, ...dumps(`${folder}/`)])}`,
-  )
-  const loose = folders.length === 0 ? dumps('') : []
-  const rows = input.evidence.map(
+  const groups = folders.map(folder => ({
+    folder,
+    files: input.evidence.filter(({path}) => path.startsWith(`${folder}/`)),
+  }))
+  const loose = input.evidence.filter(({path}) => !folders.some(folder => path.startsWith(`${folder}/`)))
+  if (loose.length > 0) groups.push({folder: 'evidence', files: loose})
+  const parts = groups.map(({folder, files}, index) => {
+    const dumps = files.flatMap(({path}) =>
+      /\.log(\.gz)?$/.test(path) ? `kx dump-log --print-data-log ${at(path)}` : [],
+    )
+    const lines = [...(folder === 'evidence' ? [] : [`kx diff-replicas ${at(folder)}`]), ...dumps]
+    const size = bytes(files.reduce((sum, {sizeInBytes}) => sum + sizeInBytes, 0))
+    return html`<details${index === 0 && new Html(' open')}><summary>${folder} <span class="soft">${plural(files.length, 'file')}, ${size}</span></summary>${lines.length > 0 && commandBlock(lines)}${fileTable(files)}</details>`
+  })
+  const zipped = input.evidence.some(({path}) => path.endsWith('.gz'))
+  return html`<p>The files on which the verdict rests, of all replicas.${dir === '.' && ' The commands are for the folder of this report.'}${zipped && ' They are stored compressed; size and digest are those of the file as it lay on the broker’s disk, and Kafka’s own tool reads it after gunzip.'}</p>${parts}`
+}
+
+function fileTable(files: ReportInput['evidence']): Html {
+  const rows = files.map(
     ({path, sizeInBytes, sha256}) =>
       html`<tr><td class="path"><a href="${relativeLink(path)}">${path}</a></td><td class="number">${bytes(sizeInBytes)}</td><td class="hash">${sha256}</td></tr>`,
   )
-  return html`<p>The files on which the verdict rests, of all replicas. ${dir === '.' && 'The commands are for the folder of this report.'}</p>${blocks}${loose.length > 0 && commandBlock(loose)}
-${scrolling(html`<table><thead><tr><th scope="col">file</th><th scope="col" class="number">size</th><th scope="col">SHA-256</th></tr></thead><tbody>${rows}</tbody></table>`, 'Evidence files')}`
+  return scrolling(
+    html`<table><thead><tr><th scope="col">file</th><th scope="col" class="number">size</th><th scope="col">SHA-256</th></tr></thead><tbody>${rows}</tbody></table>`,
+    'Evidence files',
+  )
 }
 
 export function repeating(input: ReportInput): Html {

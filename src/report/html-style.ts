@@ -130,6 +130,8 @@ figcaption{margin-bottom:.9rem;font-weight:600;font-size:.98rem}
 pre{margin:0 0 .9rem;padding:.8rem 1rem;white-space:pre-wrap;overflow-wrap:anywhere;background:var(--code);border-radius:.35rem;font:400 .84rem/1.6 var(--mono);tab-size:2}
 code{font-family:var(--mono);font-size:.94em}pre code{font-size:1em}
 pre span{display:block;padding-left:2em;text-indent:-2em}
+details{margin-bottom:.6rem}summary{cursor:pointer;padding:.3rem 0;font-weight:600;font-size:.95rem;overflow-wrap:anywhere}summary .soft{font-weight:400;margin-left:.4rem}
+details[open] summary{margin-bottom:.4rem}
 .steps{margin:0;padding-left:1.3rem}
 .steps li{padding-left:.3rem;margin-bottom:1.2rem}
 .steps li::marker{color:var(--soft);font-variant-numeric:tabular-nums}

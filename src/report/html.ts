@@ -5,7 +5,7 @@ import {figureHtml} from './html-figures.js'
 import {claims, environment, evidence, faults, measures, repeating, trials} from './html-sections.js'
 import {style} from './html-style.js'
 import {Html, html} from './html-text.js'
-import {moment, plannedTrials} from './values.js'
+import {moment, plannedTrials, sentence} from './values.js'
 
 export interface HtmlOptions {
   /** The run's folder as the commands of the page name it; `run.dir` if not said. `.`: the folder of the page itself. */
@@ -112,7 +112,7 @@ function verdictCard(run: RunRecord): Html {
   ]
   return html`<section class="verdict ${outcome}" aria-label="Verdict">
 <p class="word"><span class="sign" aria-hidden="true">${sign}</span> ${outcome}</p>
-<div class="why">${states[run.state] !== undefined && html`<p><strong>${states[run.state]}</strong></p>`}${because !== undefined && html`<p>${because}</p>`}<p>${summaryOf(run)}</p></div>
+<div class="why">${states[run.state] !== undefined && html`<p><strong>${states[run.state]}</strong></p>`}${because !== undefined && html`<p>${sentence(because)}</p>`}<p>${summaryOf(run)}</p></div>
 <dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 <p class="limit"><strong>It does not show:</strong> ${run.doesNotShow}</p>
 </section>`

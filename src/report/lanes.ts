@@ -1,9 +1,10 @@
 import type {LanesFigure, Tone} from '../experiment/figures.js'
 import {inkOfTone, type Pen} from './pen.js'
-import {ticks, timeExtent, timeLabel} from './scale.js'
-import {clip, pad, textTable, textWidth} from './text-table.js'
+import {instant, ticks, timeExtent, timeLabel} from './scale.js'
+import {clip, pad, textTable, textWidth, trimmed} from './text-table.js'
 
 type Lane = LanesFigure['lanes'][number]
+type Cell = {readonly character: string; readonly tone?: Tone}
 const strokes: Readonly<Record<Tone, readonly [string, string]>> = {
   good: ['━', '='],
   accent: ['═', '#'],
@@ -27,40 +28,54 @@ export function lanesText(figure: LanesFigure, pen: Pen, width: number): string[
   const names = Math.min(longest, Math.max(8, Math.floor(width * 0.25)))
   const room = Math.max(20, width - names - 2)
   const place = (ms: number) => Math.min(room, Math.max(0, Math.round(((ms - from) / (to - from)) * room)))
-  const marks: (readonly [string, string, string])[] = []
+  const marks = lanes
+    .flatMap(({name, marks: own = []}) => own.map(mark => ({mark, name})))
+    .sort((a, b) => a.mark.atMs - b.mark.atMs)
+  const signs = new Map(marks.map(({mark}, index) => [mark, String.fromCharCode(97 + (index % 26))]))
   const rows = lanes.map(lane => {
-    const cells: string[] = Array.from({length: room}, () => ' ')
+    const cells: Cell[] = Array.from({length: room}, () => ({character: ' '}))
     for (const span of lane.spans)
       draw(cells, place(span.fromMs), Math.max(place(span.fromMs) + 1, place(span.toMs)), span, pen)
-    for (const {atMs, label} of lane.marks ?? []) {
-      const sign = String.fromCharCode(97 + (marks.length % 26))
-      marks.push([sign, timeLabel(atMs), pen.text(label)])
-      cells[Math.min(room - 1, place(atMs))] = pen.ink('bold', sign)
+    for (const mark of lane.marks ?? []) {
+      cells[Math.min(room - 1, place(mark.atMs))] = {character: signs.get(mark) ?? '*'}
     }
-    return `${pad(clip(pen.text(lane.name), names, pen.ellipsis), names)}  ${cells.join('')}`.trimEnd()
+    return trimmed(`${pad(clip(pen.text(lane.name), names, pen.ellipsis), names)}  ${inked(cells, pen)}`)
   })
-  const legend = textTable([{head: ''}, {head: '', align: 'right'}, {head: ''}], marks, {
+  const told = marks.map(({mark, name}) => [
+    signs.get(mark) ?? '',
+    instant(mark.atMs),
+    `${pen.text(name)}: ${pen.text(mark.label)}`,
+  ])
+  const legend = textTable([{head: ''}, {head: '', align: 'right'}, {head: ''}], told, {
     gap: 2,
     head: false,
-    width: room,
+    width: width - 2,
   })
-  return [
-    ...rows,
-    ' '.repeat(names + 2) + axisOf(from, to, room, place),
-    ...legend.map(line => ' '.repeat(names + 2) + line),
-  ]
+  return [...rows, ' '.repeat(names + 2) + axisOf(from, to, room, place), ...legend.map(line => `  ${line}`)]
 }
 
 /** A span: `━ broker 1 ━━━━`; a label that is too long ends with an ellipsis, or is left out of a very short span. */
-function draw(cells: string[], start: number, end: number, {label, tone}: Lane['spans'][number], pen: Pen): void {
+function draw(cells: Cell[], start: number, end: number, {label, tone}: Lane['spans'][number], pen: Pen): void {
   const stroke = strokes[tone][pen.unicode ? 0 : 1]
   const said = clip(pen.text(label), end - start - 3, pen.ellipsis)
   const text = end - start < 6 || said === '' ? '' : `${stroke} ${said} `
   const characters = [...pad(text, end - start).replace(/ +$/, spaces => stroke.repeat(spaces.length))]
   if (text !== '') characters[textWidth(text) - 1] = ' '
   characters.slice(0, cells.length - start).forEach((character, at) => {
-    cells[start + at] = pen.ink(inkOfTone[tone], character)
+    cells[start + at] = {character, tone}
   })
+}
+
+/** One colour code per piece of one tone. */
+function inked(cells: readonly Cell[], pen: Pen): string {
+  let line = ''
+  for (let at = 0; at < cells.length; ) {
+    const tone = cells[at]?.tone
+    let piece = ''
+    for (; at < cells.length && cells[at]?.tone === tone; at++) piece += cells[at]?.character
+    line += tone === undefined ? piece : pen.ink(inkOfTone[tone], piece)
+  }
+  return line
 }
 
 function axisOf(from: number, to: number, room: number, place: (ms: number) => number): string {

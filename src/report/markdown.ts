@@ -1,12 +1,12 @@
 import type {Claim} from '../experiment/claims.js'
 import type {ReportInput, RunRecord} from '../experiment/run.js'
-import {bytes, duration, plural} from '../util/format.js'
+import {bytes, duration, plural, safe} from '../util/format.js'
 import {byHand} from './by-hand.js'
 import {oneLine} from './pen.js'
 import {repeatCommand} from './repeat.js'
 import {instant} from './scale.js'
 import {
-  cell, circumstances, claimText, labelOf, measureOf, moment, outcomeWords, quantity, shownUnit, withUnit,
+  cell, circumstances, claimText, labelOf, measureOf, moment, outcomeWords, quantity, sentence, shownUnit, withUnit,
 } from './values.js' // biome-ignore format: one list
 
 export const outcomeSign = {upheld: '✅', refuted: '❌', inconclusive: '⚠️'} as const
@@ -62,7 +62,7 @@ export function md(text: string): string {
 
 /** A fence longer than any run of backticks in it. */
 function fenced(lines: readonly string[]): string {
-  const text = lines.map(line => line.replace(/[\r\n]+/g, ' ')).join('\n')
+  const text = lines.map(line => safe(line.replace(/\s/g, ' '))).join('\n')
   const fence = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)))
   return `${fence}sh\n${text}\n${fence}`
 }
@@ -73,7 +73,7 @@ function indented(text: string): string {
 
 export function verdictText(run: RunRecord): string {
   const {outcome, because} = run.verdict
-  const why = because === undefined ? '' : ` ${md(because)}.`
+  const why = because === undefined || because === '' ? '' : ` ${md(sentence(because))}`
   return `${outcomeSign[outcome]} **${outcomeWords(run)}** ${md(circumstances(run))}.${why}`
 }
 

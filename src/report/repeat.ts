@@ -24,13 +24,11 @@ export function evidenceFolders({evidence}: ReportInput): string[] {
   return [...new Set(folders)]
 }
 
-/** What to type next. Evidence is worth a look; where a run proved nothing the same run again is. */
-export function nextCommand(input: ReportInput, dir: string): string {
-  const [folder] = evidenceFolders(input)
-  if (folder) return `kx diff-replicas ${shellWord(`${dir}/${folder}`)}`
-  return input.run.verdict.outcome === 'upheld'
-    ? `kx results show ${shellWord(input.run.id)}`
-    : repeatCommand(input.run)
+/** What to type next: to look closer at a verdict, or, where the run gave none, to run it again. */
+export function nextCommand({experiment, id, quick, state, verdict}: RunRecord): string {
+  if (state === 'done' && verdict.outcome !== 'inconclusive')
+    return `kx results show ${shellWord(`${experiment}/${id}`)} -o wide`
+  return `kx experiment ${shellWord(experiment)}${quick ? ' --quick' : ''}`
 }
 
 function kebab(name: string): string {

@@ -13,12 +13,22 @@ export function windowTimes(windows: readonly FaultWindow[] = []): number[] {
   return windows.flatMap(({fromMs, toMs}) => [fromMs, toMs])
 }
 
+/** The least and the greatest of the finite values, far enough apart to be an axis. */
 export function extent(values: readonly number[]): readonly [number, number] {
   const known = values.filter(Number.isFinite)
   const low = known.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
   const high = known.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
   if (low > high) return [0, 1]
-  return low === high ? [low, low + 1] : [low, high]
+  const least = Math.max(1e-6, Math.abs(low) * 1e-9, Math.abs(high) * 1e-9)
+  return high - low < least ? [low, low + Math.max(1, least)] : [low, high]
+}
+
+/** Round values around the data, one per row of a chart, lowest first; at most about `rows` of them. */
+export function roundScale([low, high]: readonly [number, number], rows: number): number[] {
+  const power = 10 ** Math.floor(Math.log10((high - low) / rows))
+  const step = [1, 2, 2.5, 5, 10].map(factor => factor * power).find(each => (high - low) / each <= rows) ?? 10 * power
+  const [first, last] = [Math.floor(low / step), Math.ceil(high / step)]
+  return Array.from({length: last - first + 1}, (_, index) => Number(((first + index) * step).toPrecision(12)))
 }
 
 /** At most `count` round numbers (1, 2 or 5 times a power of ten) from low to high. */
@@ -30,6 +40,30 @@ export function ticks(low: number, high: number, count: number): number[] {
   const first = Math.ceil(low / step)
   const last = Math.floor(high / step)
   return Array.from({length: Math.max(0, Math.min(last - first + 1, count + 1))}, (_, index) => (first + index) * step)
+}
+
+type Point = readonly [number, number]
+
+/**
+ * At most about four points per column: the first, the least, the greatest and the last of it. Ten thousand
+ * acknowledgements look the same as with all of them, and no peak is lost.
+ */
+export function thinned(points: readonly Point[], columns: number): readonly Point[] {
+  const known = points.filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y)).sort(([a], [b]) => a - b)
+  if (known.length <= columns * 4) return known
+  const [from, to] = [known[0]?.[0] ?? 0, known.at(-1)?.[0] ?? 0]
+  const byColumn = new Map<number, Point[]>()
+  for (const point of known) {
+    const column = Math.min(columns - 1, Math.floor(((point[0] - from) / (to - from || 1)) * columns))
+    const there = byColumn.get(column)
+    if (there) there.push(point)
+    else byColumn.set(column, [point])
+  }
+  return [...byColumn.values()].flatMap(column => {
+    const order = column.map((_, index) => index).sort((a, b) => (column[a]?.[1] ?? 0) - (column[b]?.[1] ?? 0))
+    const kept = new Set([0, order[0] ?? 0, order.at(-1) ?? 0, column.length - 1])
+    return column.filter((_, index) => kept.has(index))
+  })
 }
 
 /** A moment of a trial: `4.01 s`. All have the same number of decimals, so that they stand under each other. */

@@ -146,7 +146,7 @@ function plain(text: string): string {
 }
 
 /** Trailing spaces, also those in front of a closing colour. */
-function trimmed(line: string): string {
+export function trimmed(line: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the reset sequence is meant
   return line.replace(/ +((?:\u001b\[[0-9;]*m)*)$/, '$1')
 }

@@ -16,6 +16,7 @@ import {
   measureOf,
   outcomeWords,
   quantity,
+  sentence,
   shownUnit,
   withUnit,
 } from './values.js'
@@ -47,7 +48,7 @@ export function textReport(input: ReportInput, options: TextOptions): string {
     claimLines(run.verdict.claims, pen, width),
     wide ? [] : trialLines(run, pen, width),
     verdictLines(run, pen, width),
-    lastLines(input, pen, options),
+    lastLines(run, pen, options),
   ]
   // The verdict stands right under the claims it follows from.
   const told = blocks.filter(block => block.length > 0)
@@ -151,8 +152,8 @@ function claimLines(claims: readonly Claim[], pen: Pen, width: number): string[]
   const short = Math.max(0, ...rows.map(({because}) => textWidth(because)).filter(each => each <= 24))
   const left = Math.min(width, 100) - short
   return rows.flatMap(({mark, text, because}) => {
-    if (textWidth(text) + 5 <= left && textWidth(because) <= width - left)
-      return [`${mark} ${pad(text, left - 2)}${because}`]
+    const start = Math.max(left, textWidth(text) + 5)
+    if (start + textWidth(because) <= width) return [`${mark} ${pad(text, start - 2)}${because}`]
     const [first = '', ...more] = wrap(text, width - 2)
     return [
       `${mark} ${first}`,
@@ -204,13 +205,8 @@ function verdictLines(run: RunRecord, pen: Pen, width: number): string[] {
   )
 }
 
-function sentence(text: string): string {
-  const trimmed = text.trim()
-  return trimmed.charAt(0).toUpperCase() + trimmed.slice(1) + (/[.!?]$/.test(trimmed) ? '' : '.')
-}
-
-function lastLines(input: ReportInput, pen: Pen, {dir = input.run.dir, next}: TextOptions): string[] {
-  const command = next === false ? undefined : (next ?? nextCommand(input, dir))
+function lastLines(run: RunRecord, pen: Pen, {dir = run.dir, next}: TextOptions): string[] {
+  const command = next === false ? undefined : (next ?? nextCommand(run))
   const lines = [`Report   ${pen.text(`${dir}/report.html`)}`]
   return command === undefined ? lines : [...lines, `Next     ${pen.text(command)}`]
 }

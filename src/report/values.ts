@@ -105,3 +105,10 @@ export function limits(run: RunRecord): string | undefined {
 export function claimText({claim, quantifier}: RunRecord['verdict']['claims'][number]): string {
   return quantifier === 'control' && !/\bcontrol\b/.test(claim) ? `${claim} (control)` : claim
 }
+
+/** A reason as a sentence: "no control" → "No control." */
+export function sentence(text: string): string {
+  const trimmed = text.trim()
+  if (trimmed === '') return ''
+  return trimmed.charAt(0).toUpperCase() + trimmed.slice(1) + (/[.!?]$/.test(trimmed) ? '' : '.')
+}

@@ -108,6 +108,63 @@ export function dataLoss(change: Partial<RunRecord> = {}): ReportInput {
   return {run, figures: [blocksFigure, tableFigure, lanesFigure], evidence, faults: faults()}
 }
 
+/** The same run, had a baseline record been missing in trial 4. */
+export function refuted(): ReportInput {
+  const input = dataLoss()
+  const claims = input.run.verdict.claims.map((claim, index) =>
+    index === 3 ? {...claim, outcome: 'refuted' as const, because: 'not in trial 4'} : claim,
+  )
+  return {...input, run: {...input.run, verdict: {outcome: 'refuted', claims}}}
+}
+
+/** Two of three blows could not tell, and a third broke. */
+export function inconclusive(): ReportInput {
+  const input = dataLoss()
+  const spoilt = {
+    1: {outcome: 'inconclusive' as const, reason: 'the followers had the baseline and no more'},
+    3: {
+      outcome: 'failed' as const,
+      reason: 'Waited 30 s for a new leader of every topic, in vain. Broker 2 says: leader -1.\n  at line 2',
+    },
+  }
+  const trials = input.run.trials.map(trial => ({...trial, ...spoilt[trial.number as 1 | 3]}))
+  const claims = input.run.verdict.claims.map((claim, index) =>
+    index < 3
+      ? {...claim, outcome: 'inconclusive' as const, because: 'only 1 of 3 planned trials could tell', telling: 1}
+      : claim,
+  )
+  const {columns, conditions} = input.run
+  const run = {
+    ...input.run,
+    trials,
+    measures: measures(columns, conditions, trials),
+    verdict: {outcome: 'inconclusive' as const, claims},
+  }
+  return {...input, run}
+}
+
+/** Ctrl-C after the second trial. */
+export function interrupted(): ReportInput {
+  const input = dataLoss()
+  const trials = input.run.trials.slice(0, 2)
+  const {columns, conditions} = input.run
+  const {example, ...rest} = input.run
+  const verdict = {outcome: 'inconclusive' as const, because: 'the run was interrupted', claims: []}
+  return {
+    figures: [],
+    evidence: [],
+    faults: input.faults.filter(({trial: number}) => number === 1),
+    run: {
+      ...rest,
+      state: 'interrupted',
+      durationMs: 41_300,
+      trials,
+      measures: measures(columns, conditions, trials),
+      verdict,
+    },
+  }
+}
+
 /** A longer input with every kind of figure. */
 export function failover(change: Partial<RunRecord> = {}): ReportInput {
   const columns = [
