@@ -7,6 +7,7 @@ import {writeBatch} from '../log/write-batch.js'
 import {messageOf} from '../util/errors.js'
 import {pause, until, within} from '../util/until.js'
 import {Connection} from '../wire/connection.js'
+import {WireError} from '../wire/errors.js'
 import {produce} from '../wire/requests.js'
 import type {ClusterView} from './view.js'
 
@@ -195,7 +196,9 @@ async function writeOne(
     const {name} = kafkaError(answer.errorCode)
     return finish({outcome: outcomeOf(answer.errorCode), broker, errorCode: answer.errorCode, error: name, ...offset})
   } catch (error) {
-    return finish({outcome: 'info', error: messageOf(error)})
+    // No byte left: surely not written. Otherwise nobody knows.
+    const outcome = error instanceof WireError && !error.sent ? 'fail' : 'info'
+    return finish({outcome, error: messageOf(error)})
   }
 }
 
