@@ -1,4 +1,5 @@
 import {randomUUID} from 'node:crypto'
+import {existsSync} from 'node:fs'
 import {mkdir, rm, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {KxError} from '../../util/errors.js'
@@ -6,6 +7,8 @@ import type {Cluster, ClusterNode, ClusterState} from '../cluster.js'
 import type {ClusterSpec} from '../spec.js'
 import {removeState, updateState} from '../state.js'
 import {nodeFolder, nodeFolders} from './folders.js'
+import {kafkaLibs} from './jars.js'
+import {findJava} from './java.js'
 import {classPathOf, dumpLogClass, jvmEnvironment, nodeArguments, toolOptions} from './jvm.js'
 import {killLeftovers} from './leftovers.js'
 import {LocalNode} from './node.js'
@@ -25,6 +28,7 @@ export interface LocalDetail {
 const brokersMs = 40_000
 const controllersMs = 15_000
 const killMs = 20_000
+const refetchMs = 600_000
 
 /** A cluster of JVMs on this machine. */
 export class LocalCluster implements Cluster {
@@ -51,7 +55,7 @@ export class LocalCluster implements Cluster {
           clusterName: state.name,
           record,
           folder: nodeFolder(this.#detail.folder, record.nodeId),
-          command: async nodeId => this.#command(nodeId),
+          command: nodeId => this.#command(nodeId),
         }),
     )
     this.nodes = this.#nodes
@@ -101,7 +105,7 @@ export class LocalCluster implements Cluster {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   async #dump(paths: readonly string[], flags: readonly string[]): Promise<string> {
-    const {java, libs} = this.#detail
+    const {java, libs} = await this.#found()
     const {exitCode, stdout, stderr} = await runTool({
       executable: java,
       args: [...toolOptions, dumpLogClass(this.spec.kafkaVersion), ...flags, '--files', paths.join(',')],
@@ -117,8 +121,20 @@ export class LocalCluster implements Cluster {
     )
   }
 
-  #command(nodeId: number) {
-    const {java, libs, archive, folder} = this.#detail
+  /** Java may have been updated since the cluster was made, and the cache emptied: both can be had again. */
+  async #found(): Promise<{readonly java: string; readonly libs: string}> {
+    const {java, libs} = this.#detail
+    const version = this.spec.kafkaVersion
+    const signal = AbortSignal.timeout(refetchMs)
+    return {
+      java: existsSync(java) ? java : (await findJava()).executable,
+      libs: existsSync(libs) ? libs : (await kafkaLibs({version, signal, progress: () => {}})).libs,
+    }
+  }
+
+  async #command(nodeId: number) {
+    const {archive, folder} = this.#detail
+    const {java, libs} = await this.#found()
     const {heapMiB, compiler} = this.spec
     return {
       executable: java,
