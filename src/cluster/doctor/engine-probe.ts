@@ -5,8 +5,6 @@ import {imageObstacle, imageWays} from '../docker/image.js'
 import {type EngineFacts, type EngineInfo, engineInfo} from './engine.js'
 import {type Host, onPath} from './host.js'
 
-const patienceMs = 10_000
-
 export interface EngineProbe {
   readonly env: NodeJS.ProcessEnv
   readonly host: Host
@@ -14,10 +12,19 @@ export interface EngineProbe {
   /** `--image` */
   readonly image?: string
   readonly signal: AbortSignal
+  /** How long each question may take; 10 s if not said. */
+  readonly patienceMs?: number
 }
 
-/** Asks Docker's own CLI, as the user would; each question takes at most 10 s. */
-export async function engineFacts({env, host, kafkaVersion, image, signal}: EngineProbe): Promise<EngineFacts> {
+/** Asks Docker's own CLI, as the user would; each question is bounded. */
+export async function engineFacts({
+  env,
+  host,
+  kafkaVersion,
+  image,
+  signal,
+  patienceMs = 10_000,
+}: EngineProbe): Promise<EngineFacts> {
   if (!(await onPath('docker', env))) return {host, cli: 'missing'}
   const docker = (...args: string[]) =>
     execa('docker', args, {
