@@ -14,8 +14,12 @@ export interface ComposeOptions {
   readonly clientPorts: Readonly<Record<number, number>>
   /** On everything that Compose makes: containers, network, volumes. */
   readonly labels?: Readonly<Record<string, string>>
-  /** A probe for `docker compose up --wait`. kx asks over the wire instead: an exec in each container costs CPU. */
-  readonly healthcheck?: boolean
+  /**
+   * For `docker compose` in a person's hands: a health check for `up --wait` (kx asks over the wire, as an exec in each
+   * container costs CPU), and brokers that `down` stops before the controllers (kx does so itself): a broker whose
+   * controllers are gone waits in vain to hand its leaderships over.
+   */
+  readonly byHand?: boolean
   /** Comment lines above the file. */
   readonly heading?: string
 }
@@ -102,7 +106,7 @@ export function standardCompose(): string {
     image: '${KX_IMAGE:-apache/kafka:4.4.0}',
     clusterId: Buffer.from('kx cluster no. 1').toString('base64url'),
     clientPorts: {1: 19092, 2: 19093, 3: 19094},
-    healthcheck: true,
+    byHand: true,
     heading: [
       'Three brokers and three isolated controllers, as in production: the cluster that `kx up --runtime docker` starts.',
       'Made by `renderCompose` (src/cluster/compose.ts); a test compares. Make it anew with `node --import tsx scripts/compose.ts`.',
@@ -125,7 +129,7 @@ function template(spec: ClusterSpec, options: ComposeOptions): Record<string, un
     // Volumes that the image declares and kx does not need: without this each container would leave anonymous ones.
     tmpfs: ['/etc/kafka/secrets', '/mnt/shared/config'],
     logging: {driver: 'json-file', options: {'max-size': '20m', 'max-file': '2'}},
-    ...(options.healthcheck ? {healthcheck: {test: probe, interval: '2s', timeout: '5s', retries: 60}} : {}),
+    ...(options.byHand ? {healthcheck: {test: probe, interval: '2s', timeout: '5s', retries: 60}} : {}),
   }
 }
 
@@ -136,9 +140,13 @@ function service(
   own: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
   const isBroker = rolesOf(spec, id).includes('broker')
+  const isolated = controllerIds(spec).filter(controller => !rolesOf(spec, controller).includes('broker'))
   return {
     container_name: containerName(options.project, spec, id),
     ...(options.labels ? {labels: literal({...options.labels, 'kx.node': String(id)})} : {}),
+    ...(options.byHand && isBroker && isolated.length > 0
+      ? {depends_on: isolated.map(controller => serviceName(spec, controller))}
+      : {}),
     ...(isBroker ? {ports: [`127.0.0.1:${options.clientPorts[id]}:${ports.CLIENT}`]} : {}),
     volumes: [`${serviceName(spec, id)}:${dataFolder}`],
     ...(Object.keys(spec.features).length > 0 ? {entrypoint: ['/bin/bash', '-c', literalText(formatFirst(spec))]} : {}),

@@ -23,7 +23,6 @@ interface Service {
   readonly labels?: Record<string, string>
   readonly environment: Record<string, string>
   readonly entrypoint?: readonly string[]
-  readonly healthcheck?: unknown
 }
 
 interface ComposeFile {
@@ -135,9 +134,20 @@ describe('renderCompose', () => {
     expect(service(rendered(), 'broker-1').environment.KAFKA_JVM_PERFORMANCE_OPTS).not.toContain('TieredStopAtLevel')
   })
 
-  it('probes health only where asked to', () => {
-    expect(service(rendered(), 'broker-1').healthcheck).toBeUndefined()
-    expect(service(rendered(defaultSpec, {healthcheck: true}), 'broker-1').healthcheck).toBeDefined()
+  it('probes health and orders the end only for a person’s hands', () => {
+    expect(service(rendered(), 'broker-1')).not.toHaveProperty('healthcheck')
+    expect(service(rendered(), 'broker-1')).not.toHaveProperty('depends_on')
+    const byHand = rendered(defaultSpec, {byHand: true})
+    expect(service(byHand, 'broker-1')).toHaveProperty('healthcheck')
+    expect(service(byHand, 'broker-1')).toHaveProperty('depends_on', [
+      'controller-101',
+      'controller-102',
+      'controller-103',
+    ])
+    expect(service(byHand, 'controller-101')).not.toHaveProperty('depends_on')
+    expect(service(rendered({...defaultSpec, controllers: 0}, {byHand: true}), 'broker-1')).not.toHaveProperty(
+      'depends_on',
+    )
   })
 
   it('passes settings of the user, escaped for properties and for Compose', () => {
