@@ -26,7 +26,7 @@ const name = `bench-${process.pid}`
 
 /**
  * How long `kx up --runtime local` takes, beside the same JVMs started by a bare script: 3 brokers and 1 controller,
- * alternating, then 3 and 3. `--rounds` (3), `--compiler full|c1`.
+ * alternating, then 3 and 3. `--rounds` (3).
  */
 export async function upBench(flags: readonly string[]): Promise<void> {
   const {values} = parseArgs({args: [...flags], options: {rounds: {type: 'string', default: '3'}}})
