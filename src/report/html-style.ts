@@ -11,7 +11,7 @@ export const style = `
 @media (prefers-color-scheme:dark){:root{
 --paper:#141518;--card:#1b1d21;--ink:#e8e6e1;--soft:#a3a6ae;--line:#31343a;--code:#202328;
 --good:#62c793;--good-bg:#173024;--bad:#f48f86;--bad-bg:#3b1f1c;--warn:#e6b65c;--warn-bg:#352a14;
---accent:#8db4f5;--accent-bg:#1d2a40;--neutral:#a3a6ae;--neutral-bg:#282b30;--fault:rgba(244,143,134,.13);--shade:rgba(0,0,0,.7);
+--accent:#8db4f5;--accent-bg:#1d2a40;--neutral:#a3a6ae;--neutral-bg:#282b30;--fault:rgba(244,143,134,.13);--shade:rgba(0,0,0,.45);
 --series-1:#8db4f5;--series-2:#f0a06a;--series-3:#62c793;--series-4:#c3a0ee;--series-5:#a3a6ae}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;scroll-behavior:smooth}

@@ -74,7 +74,7 @@ function indented(text: string): string {
 export function verdictText(run: RunRecord): string {
   const {outcome, because} = run.verdict
   const why = because === undefined || because === '' ? '' : ` ${md(sentence(because))}`
-  return `${outcomeSign[outcome]} **${outcomeWords(run)}** ${md(circumstances(run))}.${why}`
+  return `${outcomeSign[run.state === 'done' ? outcome : 'inconclusive']} **${outcomeWords(run)}** ${md(circumstances(run))}.${why}`
 }
 
 export function table(

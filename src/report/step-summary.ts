@@ -35,7 +35,9 @@ function overview(results: readonly CiResult[]): string {
     error
       ? `🛑 error: ${md(error.code)}`
       : run
-        ? `${outcomeSign[run.verdict.outcome]} ${run.verdict.outcome}${run.state === 'done' ? '' : ` (${run.state})`}`
+        ? run.state === 'done'
+          ? `${outcomeSign[run.verdict.outcome]} ${run.verdict.outcome}`
+          : `${outcomeSign.inconclusive} ${run.state}`
         : '🛑 no run',
     run ? md(`${run.environment.kafka}, ${run.environment.runtime}`) : '–',
     run ? String(run.trials.length) : '–',

@@ -142,7 +142,7 @@ test('any input makes a page, in which every "<" is kx\'s own', async () => {
       expect(page).not.toMatch(/<script/i)
       expect(page).not.toContain('can’t be drawn')
     }),
-    {numRuns: 60},
+    {numRuns: 30},
   )
 })
 
