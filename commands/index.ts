@@ -3,6 +3,7 @@ import {experimentCommand} from '../src/cli/experiment-command.js'
 import {experimentNames, loadExperiment} from '../src/lab/experiments.js'
 import Ci from './ci.js'
 import Clean from './clean.js'
+import Doctor from './doctor.js'
 import Down from './down.js'
 import ExperimentList from './experiment/list.js'
 import ExperimentShow from './experiment/show.js'
@@ -23,6 +24,7 @@ const experiments = await Promise.all(
 export default {
   ci: Ci,
   clean: Clean,
+  doctor: Doctor,
   down: Down,
   heal: Heal,
   status: Status,

@@ -406,6 +406,27 @@ describe('clusters in the state folder', () => {
   })
 })
 
+describe('the doctor', () => {
+  test('finds nothing to start a cluster with, says so, and exits 4', async () => {
+    withoutRuntimes()
+    const {stdout, exit} = await kx('doctor', '-o', 'json', '--results', join(folder, 'results'))
+    const {healthy, findings} = schemas.doctor.schema.parse(JSON.parse(stdout))
+    expect(healthy).toBe(false)
+    expect(findings.filter(({level}) => level === 'problem').map(({id}) => id)).toEqual(
+      expect.arrayContaining(['java', 'runtime']),
+    )
+    expect(exit).toBe(4)
+    expect(existsSync(join(folder, 'results'))).toBe(false)
+    const text = await kx('doctor')
+    expect(text.stdout).toContain('✘ runtime')
+    expect(text.stdout.split('\n').filter(line => line.length > 80)).toEqual([])
+  })
+
+  test('fixes only what it can', async () => {
+    expect((await kx('doctor', '--fix', 'everything')).exit).toBe(2)
+  })
+})
+
 describe('lab notes', () => {
   test('list, for people and for programs', async () => {
     const {stdout} = await kx('experiment', 'list', '-o', 'json')

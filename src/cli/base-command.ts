@@ -35,7 +35,11 @@ export abstract class KxCommand<T extends typeof Base> extends Command {
       helpGroup: 'GLOBAL',
     })(),
     json: Flags.boolean({default: false, summary: 'the same as -o json', helpGroup: 'GLOBAL', exclusive: ['output']}),
-    'no-progress': Flags.boolean({default: false, summary: 'say nothing on stderr but warnings and errors', helpGroup: 'GLOBAL'}),
+    'no-progress': Flags.boolean({
+      default: false,
+      summary: 'say nothing on stderr but warnings and errors',
+      helpGroup: 'GLOBAL',
+    }),
   }
 
   #format: Format | undefined

@@ -144,6 +144,21 @@ export const healSchema = z.array(
   }),
 )
 
+export const doctorSchema = z.strictObject({
+  healthy: z.boolean().describe('a cluster can be started here'),
+  findings: z.array(
+    z.strictObject({
+      id: z.string(),
+      level: z.enum(['ok', 'warning', 'problem']),
+      what: z.string(),
+      cure: z.string().optional(),
+      affects: z.string().optional(),
+      blocks: z.enum(['docker', 'local', 'all']).optional(),
+    }),
+  ),
+  fixed: z.string().optional(),
+})
+
 export const experimentListSchema = z.array(
   z.strictObject({
     name: z.string(),
@@ -241,6 +256,7 @@ export const schemas = {
   down: {title: 'kx down', schema: downSchema},
   clean: {title: 'kx clean', schema: cleanSchema},
   heal: {title: 'kx heal', schema: healSchema},
+  doctor: {title: 'kx doctor', schema: doctorSchema},
   'experiment-list': {title: 'kx experiment list', schema: experimentListSchema},
   experiment: {title: 'kx experiment show', schema: experimentSchema},
   results: {title: 'kx results list', schema: resultsSchema},
