@@ -1,4 +1,4 @@
-import {access, mkdir, rename, rm, writeFile} from 'node:fs/promises'
+import {access, mkdir, readdir, rename, rm, writeFile} from 'node:fs/promises'
 import {dirname, join, resolve} from 'node:path'
 import {execa} from 'execa'
 import {KxError} from '../../util/errors.js'
@@ -6,6 +6,7 @@ import {interrupted} from '../../util/until.js'
 import {cacheFolder} from '../cache.js'
 import {diskError} from '../disk.js'
 import {endedBy} from '../local/group.js'
+import {identify} from '../owner.js'
 import {type Finding, ok} from './finding.js'
 import type {Host} from './host.js'
 
@@ -58,6 +59,7 @@ export async function installSecondClient({env, host, signal, progress}: FixOpti
   if (await loads(folder, env)) return `${packageName} ${secondClientVersion} is there already.`
   const work = join(dirname(folder), `.${secondClientVersion}-${process.pid}`)
   try {
+    await removeLeftovers(dirname(folder))
     await mkdir(work, {recursive: true})
     await writeFile(join(work, 'package.json'), '{"private": true}\n')
     progress(`fetching ${packageName} ${secondClientVersion} with npm`)
@@ -95,10 +97,22 @@ async function build(work: string, {env, host, signal, progress}: FixOptions): P
   const npm = ['rebuild', '--prefix', work, '--ignore-scripts=false', '--foreground-scripts', packageName]
   const building = {...env, ...own, CKJS_LINKING: 'dynamic'}
   await must('npm', npm, {env: building, signal, host, timeoutMs: 20 * 60_000})
-  if (!(await loads(work, env))) throw failed('it was built, but does not load in this Node', host)
   // 300 MB of sources and objects; the addon finds its libraries beside itself.
-  const spent = ['deps/librdkafka', 'build/Release/obj.target', 'build/deps/librdkafka']
-  for (const path of spent) await rm(join(module, path), {recursive: true, force: true})
+  const libraries = join(module, 'build', 'deps')
+  const archives = (await readdir(libraries).catch(() => [])).filter(name => name.endsWith('.a'))
+  const spent = ['deps/librdkafka', 'build/Release/obj.target', 'build/deps/librdkafka'].map(path => join(module, path))
+  for (const path of [...spent, ...archives.map(name => join(libraries, name))])
+    await rm(path, {recursive: true, force: true})
+  if (!(await loads(work, env))) throw failed('it was built, but does not load in this Node', host)
+}
+
+/** What runs that were killed have left. */
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const pid = new RegExp(`^\\.${secondClientVersion.replaceAll('.', '\\.')}-(\\d+)$`).exec(name)?.[1]
+    if (pid !== undefined && !(await identify(Number(pid))))
+      await rm(join(folder, name), {recursive: true, force: true})
+  }
 }
 
 interface Running {

@@ -226,11 +226,15 @@ describe('--fix librdkafka', () => {
     expect(readdirSync(join(base, '.cache', 'kx', 'clients', 'kafka-javascript'))).toEqual([])
   })
 
-  it('where npm fails repeats its last words', async () => {
+  it('where npm fails repeats its last words, and removes what killed runs have left', async () => {
+    const clients = join(base, '.cache', 'kx', 'clients', 'kafka-javascript')
+    mkdirSync(join(clients, '.1.10.1-4194305'), {recursive: true})
+    mkdirSync(join(clients, `.1.10.1-${process.ppid}`))
     program('npm', 'echo "npm error code ENOTFOUND"; echo "npm error network request failed" >&2; exit 1')
     await expect(fix({env, signal: never, progress: () => undefined})).rejects.toThrow(
       'npm install failed: npm error code ENOTFOUND npm error network request failed.',
     )
+    expect(readdirSync(clients)).toEqual([`.1.10.1-${process.ppid}`])
   })
 
   it('where it is there already fetches nothing', async () => {
