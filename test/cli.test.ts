@@ -1,5 +1,5 @@
 import {spawn} from 'node:child_process'
-import {existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
+import {cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {afterEach, beforeEach, describe, expect, test} from 'vitest'
@@ -452,6 +452,72 @@ describe('lab notes', () => {
     const {stdout, exit} = await kx('results', 'show', 'data-loss', '--results', results, '-o', 'json')
     expect(errorOf(stdout)).toMatchObject({code: 'KX_NO_RUN', exit: 2})
     expect(exit).toBe(2)
+  })
+})
+
+describe('stored runs', () => {
+  const reference = `${root}results/reference`
+  const runs = readdirSync(reference, {withFileTypes: true})
+    .filter(entry => entry.isDirectory())
+    .map(({name}) => name)
+  /** A copy that may be changed. */
+  const copied = (experiment: string): string => {
+    cpSync(join(reference, experiment), join(folder, 'results', experiment), {recursive: true})
+    const id = readFileSync(join(folder, 'results', experiment, 'latest'), 'utf8').trim()
+    return join(folder, 'results', experiment, id)
+  }
+  const results = () => ['--results', join(folder, 'results')]
+
+  test('there is one of every experiment', () => {
+    expect(runs.sort()).toEqual(experimentNames())
+  })
+
+  test('are listed, newest first', async () => {
+    const {stdout} = await kx('results', 'list', '--results', reference, '-o', 'json')
+    const listed = schemas.results.schema.parse(JSON.parse(stdout))
+    expect(listed.map(({experiment}) => experiment).sort()).toEqual(runs)
+    expect(listed.map(({startedAt}) => startedAt)).toEqual([...listed.map(({startedAt}) => startedAt)].sort().reverse())
+    const text = (await kx('results', 'list', '--results', reference)).stdout
+    expect(text.split('\n')[0]).toMatch(/^run +started +verdict +trials +kafka +runtime$/)
+    expect(text.split('\n')).toHaveLength(runs.length + 2)
+  })
+
+  test.each(runs)('%s can be shown, and its JSON is what the schema says', async experiment => {
+    const {stdout, exit} = await kx('results', 'show', experiment, '--results', reference, '-o', 'json')
+    expect(schemas.run.schema.parse(JSON.parse(stdout))).toMatchObject({experiment, state: 'done'})
+    expect(exit).toBe(0)
+    const text = (await kx('results', 'show', experiment, '--results', reference)).stdout
+    expect(text).toMatch(/^(UPHELD|REFUTED|INCONCLUSIVE) on Kafka /m)
+    expect(text.split('\n').filter(line => line.length > 80 && !/^(Report|Next)/.test(line))).toEqual([])
+  })
+
+  test.each(runs)('%s is judged again, with the exit code of its verdict and fresh reports', async experiment => {
+    const dir = copied(experiment)
+    rmSync(join(dir, 'report.html'))
+    const {stdout, exit} = await kx('results', 'rejudge', experiment, ...results(), '-o', 'json')
+    const {run} = schemas.rejudge.schema.parse(JSON.parse(stdout))
+    expect(exit).toBe({upheld: 0, refuted: 1, inconclusive: 3}[run.verdict.outcome])
+    expect(readFileSync(join(dir, 'report.html'), 'utf8')).toContain(run.question.slice(0, 20))
+    expect(JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8'))).toMatchObject({
+      dir: '.',
+      verdict: {outcome: run.verdict.outcome},
+    })
+  })
+
+  test('without its control it is inconclusive, exits 3, and says what it was', async () => {
+    const dir = copied('data-loss')
+    const lines = readFileSync(join(dir, 'trials.jsonl'), 'utf8').split('\n')
+    writeFileSync(join(dir, 'trials.jsonl'), lines.filter(line => !line.includes('"condition":"healed"')).join('\n'))
+    const {stdout, exit} = await kx('results', 'rejudge', 'data-loss', ...results())
+    expect(stdout).toContain('the verdict was upheld and is inconclusive now')
+    expect(exit).toBe(3)
+  })
+
+  test('a damaged one is input that cannot be read: exit 5', async () => {
+    writeFileSync(join(copied('data-loss'), 'run.json'), '{')
+    const {stdout, exit} = await kx('results', 'show', 'data-loss', ...results(), '-o', 'json')
+    expect(errorOf(stdout)).toMatchObject({kind: 'input', code: 'KX_RUN_DAMAGED', exit: 5})
+    expect(exit).toBe(5)
   })
 })
 

@@ -16,14 +16,15 @@ export default class ResultsList extends KxCommand<typeof ResultsList> {
       text: view => {
         if (runs.length === 0) return `No runs in ${flags.results}. Next  kx experiment data-loss`
         return table(
-          ['run', 'started', 'verdict', 'kafka', 'runtime', ...(view.wide ? ['took', 'folder'] : [])],
+          ['run', 'started', 'verdict', 'trials', 'kafka', 'runtime', ...(view.wide ? ['took', 'seed', 'folder'] : [])],
           runs.map(run => [
             `${run.experiment}/${run.id}`,
             run.startedAt.slice(0, 16).replace('T', ' '),
             run.state === 'done' ? run.outcome : run.state,
+            run.trials,
             run.kafka,
             run.runtime,
-            ...(view.wide ? [duration(run.durationMs), run.dir] : []),
+            ...(view.wide ? [duration(run.durationMs), run.seed, run.dir] : []),
           ]),
         )
       },

@@ -211,6 +211,8 @@ export const resultsSchema = z.array(
     kafka: z.string(),
     runtime: z.string(),
     durationMs: z.number(),
+    trials: z.number().int(),
+    seed: z.number().int(),
     dir: z.string(),
   }),
 )
