@@ -60,6 +60,26 @@ async function docker(...args: string[]): Promise<string> {
   return (await execa('docker', args)).stdout
 }
 
+async function writeValues(kafka: Kafka): Promise<void> {
+  const admin = kafka.admin()
+  const producer = kafka.producer()
+  try {
+    await admin.connect()
+    await admin.createTopics({topics: [{topic, numPartitions: 1, replicationFactor: 3}], waitForLeaders: true})
+    await producer.connect()
+    await producer.send({topic, acks: -1, messages: values.map(value => ({value}))})
+  } finally {
+    await producer.disconnect()
+    await admin.disconnect()
+  }
+}
+
+async function imageHere(): Promise<string> {
+  const images = ['apache/kafka:4.4.0', 'kx/kafka:4.4.0']
+  for (const image of images) if (await docker('image', 'ls', '--quiet', image)) return image
+  throw new Error(`neither of ${images.join(', ')} is here`)
+}
+
 function node(cluster: Cluster, nodeId: number): ClusterNode {
   const found = cluster.nodes.find(one => one.nodeId === nodeId)
   if (!found) throw new Error(`no node ${nodeId}`)
@@ -73,6 +93,11 @@ async function bytesOf(file: LogFile | undefined): Promise<Buffer> {
 
 function segment(files: readonly LogFile[]): LogFile | undefined {
   return files.find(file => file.name === '00000000000000000000.log')
+}
+
+/** `kx-life-broker-1` has its data in `kx-life_broker-1`. */
+function volumesOf(cluster: Cluster): string[] {
+  return cluster.nodes.map(({place}) => (place.container ?? '').replace(/-(broker|controller)-/, '_$1-'))
 }
 
 /** Containers, networks and volumes of these tests, as the CLI lists them. */
@@ -92,18 +117,7 @@ describe('a cluster of containers', () => {
   beforeAll(async () => {
     cluster = await start('life', {ephemeral: false})
     await ready(cluster)
-    const kafka = new Kafka({brokers: cluster.bootstrapServers.split(','), logLevel: logLevel.NOTHING})
-    const admin = kafka.admin()
-    const producer = kafka.producer()
-    try {
-      await admin.connect()
-      await admin.createTopics({topics: [{topic, numPartitions: 1, replicationFactor: 3}], waitForLeaders: true})
-      await producer.connect()
-      await producer.send({topic, acks: -1, messages: values.map(value => ({value}))})
-    } finally {
-      await producer.disconnect()
-      await admin.disconnect()
-    }
+    await writeValues(new Kafka({brokers: cluster.bootstrapServers.split(','), logLevel: logLevel.NOTHING}))
   }, 300_000)
 
   afterAll(async () => {
@@ -132,9 +146,7 @@ describe('a cluster of containers', () => {
   it('mounts one named volume a node, and leaves no anonymous one beside it', async () => {
     const names = cluster.nodes.map(({place}) => place.container ?? '')
     const mounts = await docker('inspect', '--format', '{{range .Mounts}}{{.Type}} {{.Name}};{{end}}', ...names)
-    expect(mounts.split('\n').filter(Boolean)).toEqual(
-      ['broker-1', 'broker-2', 'broker-3', 'controller-101'].map(name => `volume kx-life_${name};`),
-    )
+    expect(mounts.split('\n').filter(Boolean)).toEqual(volumesOf(cluster).map(name => `volume ${name};`))
   })
 
   it('listens on loopback only', async () => {
@@ -147,10 +159,12 @@ describe('a cluster of containers', () => {
   it('pauses a broker, reads its files meanwhile, and resumes it', async () => {
     const broker = node(cluster, 2)
     const paused = await broker.pause()
-    expect(paused.mechanism).toBe('docker pause kx-life-broker-2')
+    const container = broker.place.container ?? ''
+    expect(container).toMatch(/^kx-life.*-broker-2$/)
+    expect(paused.mechanism).toBe(`docker pause ${container}`)
     expect(paused.evidence).toMatch(/^docker pause returned after \d+ ms; inspect: Status=paused, Paused=true$/)
     expect(paused.provenMs).toBeGreaterThan(paused.startedMs)
-    expect(await docker('inspect', '--format', '{{.State.Paused}}', 'kx-life-broker-2')).toBe('true')
+    expect(await docker('inspect', '--format', '{{.State.Paused}}', container)).toBe('true')
     expect(await broker.state()).toBe('paused')
     const log = await bytesOf(segment(await broker.files({topic, partition: 0})))
     for (const value of values) expect(log.includes(value)).toBe(true)
@@ -251,9 +265,7 @@ describe('a cluster of containers', () => {
     await node(cluster, 2).pause()
     await cluster.down({wipe: false})
     expect(loadState('life')?.phase).toBe('down')
-    expect((await leftBehind()).sort()).toEqual(
-      ['broker-1', 'broker-2', 'broker-3', 'controller-101'].map(name => `kx-life_${name}`),
-    )
+    expect((await leftBehind()).sort()).toEqual(volumesOf(cluster))
     expect(await Promise.all(cluster.nodes.map(one => one.state()))).toEqual([
       'stopped',
       'stopped',
@@ -348,6 +360,47 @@ describe('a start', () => {
   })
 })
 
+describe('a cluster of the same name that belongs to somebody else', () => {
+  it('is left alone: ours gets a project of its own', async () => {
+    const theirs = `kx-test-${process.pid}_broker-1`
+    const labels = ['com.docker.compose.project=kx-shared', 'kx.cluster=shared', 'kx.owner=eve@here:/home/eve']
+    await docker('volume', 'create', ...labels.flatMap(label => ['--label', label]), theirs)
+    try {
+      const cluster = await start('shared', {spec: small})
+      expect(node(cluster, 1).place.container).toMatch(/^kx-shared-[a-z0-9]+-broker-1$/)
+      await cluster.down({wipe: true})
+      expect(await leftBehind()).toEqual([])
+      expect(await docker('volume', 'ls', '--quiet', '--filter', `name=${theirs}`)).toBe(theirs)
+    } finally {
+      await docker('volume', 'rm', theirs)
+    }
+  })
+})
+
+describe('compose/kafka.yml', () => {
+  it('starts by hand, holds records, and leaves nothing when it goes down', async () => {
+    const image = await imageHere()
+    const compose = (...args: string[]) =>
+      execa('docker', ['compose', '--file', 'compose/kafka.yml', ...args], {env: {KX_IMAGE: image}, timeout: 200_000})
+    try {
+      await compose('up', '--wait', '--quiet-pull')
+      const brokers = ['127.0.0.1:19092', '127.0.0.1:19093', '127.0.0.1:19094']
+      const kafka = new Kafka({brokers, logLevel: logLevel.NOTHING})
+      await writeValues(kafka)
+      const admin = kafka.admin()
+      await admin.connect()
+      const [end] = await admin.fetchTopicOffsets(topic)
+      await admin.disconnect()
+      expect(end?.high).toBe(String(values.length))
+    } finally {
+      await compose('down', '--volumes')
+    }
+    const filter = ['--filter', 'label=com.docker.compose.project=kx-by-hand']
+    expect(await docker('ps', '--all', '--quiet', ...filter)).toBe('')
+    expect(await docker('volume', 'ls', '--quiet', ...filter)).toBe('')
+  })
+})
+
 describe('a port that is taken between the choice and the start', () => {
   it('is named, and nothing is left', async () => {
     const taken = createServer()
@@ -396,7 +449,7 @@ describe('an engine that goes away', () => {
     })
     await until(
       'the first container',
-      async () => ((await leftBehind()).includes('kx-gone-broker-1') ? true : undefined),
+      async () => ((await leftBehind()).some(name => name.endsWith('-broker-1')) ? true : undefined),
       {
         timeoutMs: 30_000,
       },
@@ -471,7 +524,7 @@ class Door {
 async function foreignContainer(labels: Readonly<Record<string, string>>): Promise<string> {
   const name = `foreign-${process.pid}-${foreigners++}`
   const flags = Object.entries(labels).flatMap(([key, value]) => ['--label', `${key}=${value}`])
-  const image = loadState('life')?.detail.image ?? 'kx/kafka:4.4.0'
+  const image = await imageHere()
   await docker(
     'run',
     '--detach',
