@@ -1,7 +1,7 @@
 import type {BarsFigure, FaultWindow, LinesFigure} from '../experiment/figures.js'
 import {oneLine} from './pen.js'
 import {Html} from './html-text.js'
-import {extent, roundScale, thinned, timeLabel, windowTimes} from './scale.js'
+import {extent, isScattered, roundScale, thinned, timeLabel, windowTimes} from './scale.js'
 import {quantity, shownUnit, withUnit} from './values.js'
 
 /** Draws charts as SVG, without a browser. Made once per page, because loading echarts takes half a second. */
@@ -54,13 +54,14 @@ export async function loadCharts(): Promise<Charts> {
 
 /**
  * echarts counts its ids up from the start of the process (`zr7-c0`); the report must be the same each time. Its hover
- * styles are of no use in a page without scripts.
+ * styles are of no use in a page without scripts. A lone point (`M1 2`) has no stroke until it has a length.
  */
 function settled(svg: string, id: string): string {
   return svg
     .replace(/<style[\s\S]*?<\/style>/g, '')
     .replace(/\bzr\d+-/g, `${id}-`)
     .replace(/ (?:pointer-events="visible"|class="[^"]*")/g, '')
+    .replace(/M(-?[\d.]+ -?[\d.]+)(?=M|")/g, 'M$1h.01')
     .replace(/<svg /, '<svg aria-hidden="true" ')
 }
 
@@ -109,14 +110,25 @@ function lineOption(figure: LinesFigure, {width}: Place): Option {
     series: figure.series.map(({name, points}, index) => ({
       type: 'line',
       name: oneLine(name),
-      data: thinned(points, width / 2).map(point => [...point]),
+      ...strokes(points, index, width),
       symbol: points.length < 2 ? 'circle' : 'none',
       symbolSize: 6,
       color: seriesColours[index % seriesColours.length],
-      lineStyle: {width: 1.75, type: dashes[index % dashes.length]},
       markArea: index === 0 ? faultBands(figure.windows ?? [], (max - min) * 0.003) : undefined,
     })),
   }
+}
+
+/** A line; or, of single events, a dot each: a segment without a length and with a round end, all in one path. */
+function strokes(points: readonly (readonly [number, number])[], index: number, width: number): Option {
+  const few = thinned(points, width / 2)
+  if (isScattered(few)) {
+    return {
+      data: few.flatMap(point => [[...point], [null, null]]),
+      lineStyle: {width: 3.5, cap: index % 2 === 0 ? 'round' : 'square', opacity: 0.85},
+    }
+  }
+  return {data: few.map(point => [...point]), lineStyle: {width: 1.75, type: dashes[index % dashes.length]}}
 }
 
 /** A kill takes milliseconds: its band is at least `thinnest` wide. */

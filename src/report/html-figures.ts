@@ -2,7 +2,7 @@ import type {BlocksFigure, Figure, LanesFigure, TableFigure} from '../experiment
 import {messageOf} from '../util/errors.js'
 import {barsHeight, type Charts} from './html-charts.js'
 import {type Html, html, type Piece} from './html-text.js'
-import {instant, ticks, timeExtent, timeLabel} from './scale.js'
+import {instant, joined, ticks, timeExtent, timeLabel} from './scale.js'
 import {quantity, shownUnit, withUnit} from './values.js'
 
 type Lane = LanesFigure['lanes'][number]
@@ -85,7 +85,7 @@ function lanesHtml(figure: LanesFigure): Html {
       html`<i class="band" style="left:${share(fromMs)};width:${percent((toMs - fromMs) / (to - from))}"></i>`,
   )
   const row = (lane: Lane, kind = '') => {
-    const spans = lane.spans.map(span => spanHtml(span, lane.marks ?? [], [from, to]))
+    const spans = joined(lane.spans).map(span => spanHtml(span, lane.marks ?? [], [from, to]))
     const signs = (lane.marks ?? []).map(
       mark =>
         html`<b class="mark" style="left:${share(mark.atMs)}" title="${`${instant(mark.atMs)} ${mark.label}`}">${letters.get(mark)}</b>`,
@@ -106,16 +106,16 @@ function lanesHtml(figure: LanesFigure): Html {
 }
 
 function spanHtml(
-  span: Lane['spans'][number],
+  {fromMs, toMs, label, tone}: Lane['spans'][number],
   marks: NonNullable<Lane['marks']>,
   [from, to]: readonly [number, number],
 ): Html {
-  const {fromMs, toMs, label, tone} = span
-  const share = (ms: number) => percent(ms / (to - from))
-  // A mark at the beginning of a span lies over the first letters of its label.
-  const covered = marks.some(({atMs}) => Math.abs(atMs - fromMs) < (to - from) * 0.012)
+  const share = (ms: number) => ms / (to - from)
+  // A mark at the beginning of a span lies over the first letters of its label; in a short span nothing is left of it.
+  const covered = marks.some(({atMs}) => Math.abs(share(atMs - fromMs)) < 0.012)
+  const room = share(toMs - fromMs) < (covered ? 0.1 : 0.05) ? 'tiny' : covered ? 'covered' : ''
   const told = `${label}: ${instant(fromMs)} to ${instant(toMs)}`
-  return html`<span class="span ${tone} ${covered && 'covered'}" style="left:${share(fromMs - from)};width:${share(toMs - fromMs)}" title="${told}">${label}</span>`
+  return html`<span class="span ${tone} ${room}" style="left:${percent(share(fromMs - from))};width:${percent(share(toMs - fromMs))}" title="${told}">${label}</span>`
 }
 
 function blocksHtml({rows, unit}: BlocksFigure): Html {

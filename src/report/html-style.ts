@@ -115,7 +115,7 @@ figcaption{margin-bottom:.9rem;font-weight:600;font-size:.98rem}
 .lane.axis .track{height:1.4rem;border-top:1px solid var(--soft)}
 .lane.axis span{position:absolute;top:.25rem;transform:translateX(-50%);font-size:.78rem;color:var(--soft);white-space:nowrap;font-variant-numeric:tabular-nums}
 .lane.axis .first{transform:none}.lane.axis .last{transform:translateX(-100%)}
-.span.covered{padding-left:1rem}
+.span.covered{padding-left:1rem}.span.tiny{color:transparent!important;border-color:var(--soft);padding:0}
 .mark{position:absolute;top:.33rem;display:inline-grid;place-items:center;width:1.4rem;height:1.4rem;margin-left:-.7rem;border-radius:50%;background:var(--ink);color:var(--paper);font:600 .75rem/1 var(--sans);z-index:1}
 .marks{list-style:none;margin:.9rem 0 0;padding:0;font-size:.88rem}
 .marks li{display:flex;gap:.6rem;align-items:baseline;padding:.15rem 0}

@@ -1,6 +1,6 @@
 import type {LanesFigure, Tone} from '../experiment/figures.js'
 import {inkOfTone, type Pen} from './pen.js'
-import {instant, ticks, timeExtent, timeLabel} from './scale.js'
+import {instant, joined, ticks, timeExtent, timeLabel} from './scale.js'
 import {clip, pad, textTable, textWidth, trimmed} from './text-table.js'
 
 type Lane = LanesFigure['lanes'][number]
@@ -34,7 +34,7 @@ export function lanesText(figure: LanesFigure, pen: Pen, width: number): string[
   const signs = new Map(marks.map(({mark}, index) => [mark, String.fromCharCode(97 + (index % 26))]))
   const rows = lanes.map(lane => {
     const cells: Cell[] = Array.from({length: room}, () => ({character: ' '}))
-    for (const span of lane.spans)
+    for (const span of joined(lane.spans))
       draw(cells, place(span.fromMs), Math.max(place(span.fromMs) + 1, place(span.toMs)), span, pen)
     for (const mark of lane.marks ?? []) {
       cells[Math.min(room - 1, place(mark.atMs))] = {character: signs.get(mark) ?? '*'}

@@ -1,7 +1,8 @@
-import type {Figure, FaultWindow} from '../experiment/figures.js'
+import type {FaultWindow, LanesFigure} from '../experiment/figures.js'
+import {median} from '../util/statistics.js'
 
 /** From where to where a time axis goes: whole spans, marks and fault windows; never empty. */
-export function timeExtent(figure: Extract<Figure, {kind: 'lanes'}>): readonly [number, number] {
+export function timeExtent(figure: LanesFigure): readonly [number, number] {
   const times = figure.lanes.flatMap(({spans, marks = []}) => [
     ...spans.flatMap(({fromMs, toMs}) => [fromMs, toMs]),
     ...marks.map(({atMs}) => atMs),
@@ -64,6 +65,31 @@ export function thinned(points: readonly Point[], columns: number): readonly Poi
     const kept = new Set([0, order[0] ?? 0, order.at(-1) ?? 0, column.length - 1])
     return column.filter((_, index) => kept.has(index))
   })
+}
+
+/**
+ * True for single events, such as acknowledgements, which come close together and then not at all: a line through a stall
+ * of seconds would say that something was measured there. False for what was sampled at even steps.
+ */
+export function isScattered(points: readonly Point[]): boolean {
+  const steps = points.slice(1).map(([x], index) => x - (points[index]?.[0] ?? x))
+  if (steps.length < 20) return false
+  const whole = (points.at(-1)?.[0] ?? 0) - (points[0]?.[0] ?? 0)
+  return Math.max(...steps) > Math.max(median(steps) * 20, whole / 50)
+}
+
+type Span = LanesFigure['lanes'][number]['spans'][number]
+
+/** Spans that touch and say the same are one. */
+export function joined(spans: readonly Span[]): readonly Span[] {
+  const done: Span[] = []
+  for (const span of spans) {
+    const last = done.at(-1)
+    const same = last?.label === span.label && last.tone === span.tone && Math.abs(last.toMs - span.fromMs) < 1
+    if (last && same) done[done.length - 1] = {...last, toMs: span.toMs}
+    else done.push(span)
+  }
+  return done
 }
 
 /** A moment of a trial: `4.01 s`. All have the same number of decimals, so that they stand under each other. */

@@ -86,6 +86,16 @@ test('a timeline puts its spans where they belong: the fault begins where the ol
   expect(Math.abs(edges.fault - edges.band)).toBeLessThan(1)
 })
 
+test('no span of a timeline leaves its track, on a phone either', async () => {
+  await using opened = await open('failover')
+  await opened.page.setViewportSize({width: 400, height: 800})
+  const outside = await opened.page.evaluate(`[...document.querySelectorAll('.track .span')].filter(span => {
+    const [inner, outer] = [span.getBoundingClientRect(), span.parentElement.getBoundingClientRect()]
+    return inner.left < outer.left - 1 || inner.right > outer.right + 1
+  }).map(span => span.textContent)`)
+  expect(outside).toEqual([])
+})
+
 test('text can be read: every colour of text has a contrast of 4.5 to what lies behind it, in both schemes', async () => {
   await using opened = await open('inconclusive')
   for (const colorScheme of ['light', 'dark'] as const) {
