@@ -61,11 +61,22 @@ export async function download(request: Download): Promise<boolean> {
   }
 }
 
-/** Reads a small text, such as a checksum file. The same errors as {@link download}. */
-export async function downloadText(
-  {url, signal, env, stallMs = 30_000}: Pick<Download, 'url' | 'signal' | 'env' | 'stallMs'>,
-  atMost = 65_536,
-): Promise<string> {
+/** Reads a small text, such as a checksum file. The same errors as {@link download}, and as many tries in vain. */
+export async function downloadText(request: Omit<Download, 'to'>, atMost = 65_536): Promise<string> {
+  const {url, signal, pauseMs = 500} = request
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await readText(request, atMost)
+    } catch (error) {
+      if (signal.aborted) throw interrupted(`the download of ${nameIn(url)}`)
+      if (!(error instanceof TransferError) || error.kind !== 'broken') throw error
+      if (attempt === tries.inVain) throw givenUp(error, attempt, 0)
+      await pause(pauseMs * 2 ** attempt, signal).catch(() => undefined)
+    }
+  }
+}
+
+async function readText({url, signal, env, stallMs = 30_000}: Omit<Download, 'to'>, atMost: number): Promise<string> {
   const watch = new StallWatch(stallMs, signal)
   try {
     const body = await get(url, [200], {signal: watch.signal, env})
@@ -80,7 +91,6 @@ export async function downloadText(
     }
     return Buffer.concat(chunks).toString('utf8')
   } catch (error) {
-    if (signal.aborted) throw interrupted(`the download of ${nameIn(url)}`)
     throw watch.explain(error, url, env)
   } finally {
     watch.end()

@@ -25,11 +25,14 @@ import {
 let cache: string
 let mirror: Mirror
 let phases: string[]
+/** Long, or a machine under load would look like a line that stalls. */
+let stallMs: number
 
 beforeEach(async () => {
   cache = mkdtempSync(join(tmpdir(), 'kx-archive-'))
   mirror = await Mirror.start()
   phases = []
+  stallMs = 20_000
 })
 
 afterEach(async () => {
@@ -50,7 +53,7 @@ const environment = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
 })
 
 const fetchLibs = (env: NodeJS.ProcessEnv = environment(), signal = new AbortController().signal) =>
-  kafkaLibs({version, signal, progress: phase => phases.push(phase), env, stallMs: 200, pauseMs: 1})
+  kafkaLibs({version, signal, progress: phase => phases.push(phase), env, stallMs, pauseMs: 1})
 
 async function failure(env = environment(), signal?: AbortSignal): Promise<KxError> {
   const error = await fetchLibs(env, signal).then(
@@ -185,19 +188,23 @@ describe('a cut connection', () => {
 })
 
 describe('a stalled transfer', () => {
+  beforeEach(() => {
+    stallMs = 400
+  })
+
   it('is cut by kx, gone on from, and in the end given up with what it waited for', async () => {
     mirror.answers.push(only(50_000, 'silence'), only(10_000, 'silence'), only(0, 'silence'))
     const error = await failure()
     expect(error.code).toBe('KX_KAFKA_JARS')
     expect(error.message).toContain(
-      `127.0.0.1:${mirror.port} sent nothing for 200 ms, at the last of 5 tries; 58.6 KiB are kept`,
+      `127.0.0.1:${mirror.port} sent nothing for 400 ms, at the last of 5 tries; 58.6 KiB are kept`,
     )
     expect(mirror.asked).toHaveLength(5)
   })
 
   it('is noticed before the first byte too', async () => {
     mirror.answers.push(() => undefined)
-    expect((await failure()).message).toContain('sent nothing for 200 ms, at the last of 3 tries')
+    expect((await failure()).message).toContain('sent nothing for 400 ms, at the last of 3 tries')
   })
 
   it('ends at once when the signal fires, and keeps what had come', async () => {
@@ -259,6 +266,14 @@ describe('what the server sends', () => {
     expect(error.message).toContain('(404)')
     expect(error.suggestions).toEqual(['Take one of 4.0.2, 4.1.2, 4.2.2, 4.3.1, 4.4.0.'])
     expect(readdirSync(join(cache, 'kx', 'kafka'))).toEqual([])
+  })
+
+  it('may fail at the checksum too, which is tried again', async () => {
+    mirror.checksumAnswers.push(status(503), (_request, response) => void response.destroy())
+    expectComplete((await fetchLibs()).libs)
+    mirror.checksumAnswers.push(status(503), status(503), status(503))
+    rmSync(folder(), {recursive: true})
+    expect((await failure()).message).toContain('answered with status 503, at the last of 3 tries')
   })
 
   it.each([

@@ -81,6 +81,8 @@ export class Mirror implements AsyncDisposable {
   readonly asked: {readonly method: string; readonly url: string; readonly headers: IncomingMessage['headers']}[] = []
   /** One for each request for the archive; the last stays. */
   readonly answers: Answering[] = []
+  /** One for each of the next requests for the checksum; then it is served as it is. */
+  readonly checksumAnswers: Answering[] = []
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   #port = 0
@@ -128,7 +130,7 @@ export class Mirror implements AsyncDisposable {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url ?? '/', 'http://any').pathname
     const file = this.files.get(path)
-    if (path.endsWith('.sha512')) return whole(request, response, file)
+    if (path.endsWith('.sha512')) return (this.checksumAnswers.shift() ?? whole)(request, response, file)
     this.asked.push({method: request.method ?? '', url: request.url ?? '', headers: request.headers})
     const answering = this.answers.length > 1 ? this.answers.shift() : this.answers[0]
     await (answering ?? ranged)(request, response, file)
