@@ -16,6 +16,7 @@ export default experiment({
   apparatus: {controllers: 1, topics: {acks1: minIsr(2), acksAll: minIsr(2)}},
   knobs: {
     records: integer({default: 500, summary: 'acks=1 records that only the leader gets', max: 2_000}),
+    waitMs: integer({default: 1_500, summary: 'how long the leader waits for the followers before it gives up, ms', min: 200, max: 4_000}),
     unacked: integer({default: 20, summary: 'acks=all writes tried meanwhile, one connection each', max: 100}),
   },
 
@@ -27,13 +28,15 @@ export default experiment({
 
   // The followers are cut off first, so that the leader is certain to be ahead of them when it dies: what would be a
   // race of milliseconds becomes a step of the method. Both topics share the blow.
-  async method(bench, {kill}, {records, unacked}) {
+  async method(bench, {kill}, {records, unacked, waitMs}) {
     const baseline = await bench.writeEach({acks: 'all', count: 100})
     await bench.untilReplicasAreEqual()
 
     const cut = await bench.cutOffFollowers() // stopped, and their waiting fetches expired
-    const acks1 = await bench.topic('acks1').write({acks: 1, count: records})
-    const acksAll = await bench.topic('acksAll').write({acks: 'all', count: unacked, connections: unacked, timeoutMs: 1_500})
+    const [acks1, acksAll] = await Promise.all([
+      bench.topic('acks1').write({acks: 1, count: records}),
+      bench.topic('acksAll').write({acks: 'all', count: unacked, connections: unacked, timeoutMs: waitMs}),
+    ])
 
     const blow = kill ? await bench.leader.kill() : undefined
     const {cutMs} = await cut.heal()

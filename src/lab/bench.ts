@@ -9,7 +9,7 @@ import {BenchTopicOnWire} from './bench-topic.js'
 import {act, type FaultContext, heal} from './faults.js'
 import {readTimeline} from './metadata-timeline.js'
 import {recordsOn} from './segments.js'
-import type {ClusterView} from './view.js'
+import type {ClusterView, PartitionView} from './view.js'
 import type {WritingContext} from './writing.js'
 
 /** After the followers are stopped their waiting fetches must expire (`replica.fetch.wait.max.ms` is 500). */
@@ -39,6 +39,7 @@ export class LabBench implements Bench {
   readonly #faults: FaultRecord[] = []
   readonly #topics: ReadonlyMap<string, BenchTopicOnWire>
   readonly #view: ClusterView
+  readonly #seen = new Map<string, {readonly leaderEpoch: number; readonly text: string}>()
 
   constructor(private readonly options: BenchOptions) {
     const {view, apparatus} = options
@@ -47,6 +48,7 @@ export class LabBench implements Bench {
     this.random = options.random
     this.leader = this.#broker(apparatus.leader)
     this.followers = apparatus.followers.map(nodeId => this.#broker(nodeId))
+    view.onPartitions = partitions => this.#noteLeadership(partitions)
     this.#topics = new Map(
       [...apparatus.topics].map(([name, topic]) => [name, new BenchTopicOnWire(options.writing, topic)]),
     )
@@ -196,6 +198,20 @@ export class LabBench implements Bench {
 
   note(text: string): void {
     this.options.note(text)
+  }
+
+  /** Says so when a topic has another leader or other in-sync replicas than before: the person sees the ISR shrink. */
+  #noteLeadership(partitions: ReadonlyMap<string, PartitionView>): void {
+    for (const [name, topic] of this.options.apparatus.topics) {
+      const partition = partitions.get(topic)
+      const before = this.#seen.get(name)
+      // A broker whose metadata are behind tells an older epoch: no news.
+      if (!partition || partition.errorCode !== 0 || (before && partition.leaderEpoch < before.leaderEpoch)) continue
+      const inSync = [...partition.inSyncReplicas].sort((a, b) => a - b)
+      const text = `${name}: ${partition.leader < 0 ? 'no leader' : `leader ${partition.leader}`}, epoch ${partition.leaderEpoch}, ISR ${inSync.join(' ') || 'empty'}`
+      if (before && before.text !== text) this.note(text)
+      this.#seen.set(name, {leaderEpoch: partition.leaderEpoch, text})
+    }
   }
 
   /** A node that takes part in the quorum and runs; its copy of the log is whole up to the last committed record. */

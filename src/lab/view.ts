@@ -22,6 +22,8 @@ const probeTimeoutMs = 2_000
  */
 export class ClusterView implements AsyncDisposable {
   readonly #connections = new Map<number, Connection>()
+  /** Told of every look at partitions, whoever looks: what a person may watch live. */
+  onPartitions: (partitions: ReadonlyMap<string, PartitionView>) => void = () => undefined
 
   constructor(
     readonly cluster: Cluster,
@@ -87,7 +89,9 @@ export class ClusterView implements AsyncDisposable {
 
   /** The only partition of each topic, as one living broker sees it. */
   async partitions(topics: readonly string[]): Promise<ReadonlyMap<string, PartitionView>> {
-    return this.anyBroker(connection => this.#partitionsBy(connection, topics))
+    const seen = await this.anyBroker(connection => this.#partitionsBy(connection, topics))
+    this.onPartitions(seen)
+    return seen
   }
 
   /** The same, as this broker sees it. */
