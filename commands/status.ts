@@ -1,6 +1,6 @@
 import type {Answer} from '../src/cli/answer.js'
 import {table} from '../src/cli/answer.js'
-import {type ArgsOf, type FlagsOf, KxCommand} from '../src/cli/base-command.js'
+import {type ArgsOf, type FlagsOf, KxCommand, type Session} from '../src/cli/base-command.js'
 import {clusterName} from '../src/cli/flags.js'
 import {clusterText} from './cluster-text.js'
 
@@ -11,13 +11,18 @@ export default class Status extends KxCommand<typeof Status> {
   static override examples = ['<%= config.bin %> status', '<%= config.bin %> status --name default -o json']
   static override flags = clusterName('which cluster')
 
-  protected override async work(flags: FlagsOf<typeof Status>, _: ArgsOf<typeof Status>): Promise<Answer> {
+  protected override async work(
+    flags: FlagsOf<typeof Status>,
+    _: ArgsOf<typeof Status>,
+    {progress}: Session,
+  ): Promise<Answer> {
     const {list, status} = await import('../src/cluster/lifecycle.js')
     if (flags.name !== undefined) {
       const one = await status(flags.name)
       return {data: one, text: view => clusterText(one, view)}
     }
-    const all = await list()
+    const {clusters: all, unreadable} = await list()
+    for (const {message} of unreadable) progress.warning(message)
     return {
       // In the usual case nobody should have to index a list.
       data: all.length === 1 ? all[0] : all,

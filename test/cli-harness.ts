@@ -17,7 +17,7 @@ export interface Said {
 let config: Config | undefined
 
 /** A configuration that knows no commands: the tests take them from the table, so that nothing is transpiled by oclif. */
-async function withoutCommands(): Promise<Config> {
+export async function withoutCommands(): Promise<Config> {
   settings.enableAutoTranspile = false
   const pjson = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
   delete pjson.oclif.commands

@@ -378,6 +378,8 @@ describe('clusters in the state folder', () => {
       suggestions: ['Remove the cluster and its data: kx down --name default --wipe'],
     })
     expect(exit).toBe(4)
+    expect((await kx('status', '-o', 'json')).stdout).toBe('[]\n')
+    expect((await kx('status')).stderr).toMatch(/^Warning: The state of cluster "default" in .* is damaged/)
     expect((await kx('down', '--name', 'default', '--wipe')).exit).toBe(0)
     expect(readdirSync(clusters())).toEqual([])
   })
@@ -397,6 +399,31 @@ describe('clusters in the state folder', () => {
     expect(kept).toEqual([{name: 'x-2', why: 'it was made for one run, and its kx (pid 1) on elsewhere may still run'}])
     expect(exit).toBe(0)
     expect(readdirSync(clusters())).toEqual(['made-by-up', 'x-2'])
+  })
+
+  test('one whose engine is gone does not hide the others', async () => {
+    const detail = {
+      host: `unix://${folder}/no.sock`,
+      source: 'test',
+      project: 'kx-far',
+      image: 'kx/kafka:4.4.0',
+      file: 'none',
+      owner: 'me',
+    }
+    const nodes = [
+      {nodeId: 1, roles: ['broker' as const], address: '127.0.0.1:19998', container: 'kx-far-1', logDir: '/data'},
+    ]
+    standing('far', {runtime: 'docker', detail, nodes, phase: 'up'})
+    standing('near')
+    const all = schemas.status.schema.parse(JSON.parse((await kx('status', '-o', 'json')).stdout))
+    expect(all).toMatchObject([
+      {name: 'far', ready: false, nodes: [], bootstrapServers: '127.0.0.1:19998'},
+      {name: 'near', ready: false, phase: 'down'},
+    ])
+    expect(Array.isArray(all) && all[0]?.missing).toContain('no.sock')
+    const named = await kx('status', '--name', 'far', '-o', 'json')
+    expect(errorOf(named.stdout)).toMatchObject({kind: 'environment', exit: 4})
+    expect(named.exit).toBe(4)
   })
 
   test('heal has nothing to do where nothing is meant to run', async () => {

@@ -1,4 +1,4 @@
-import {paint, wrap, type Screen} from './terminal.js'
+import {paint, safeText, wrap, type Screen} from './terminal.js'
 import type {Failure} from './failure.js'
 
 export const formats = ['text', 'wide', 'json', 'yaml'] as const
@@ -49,7 +49,7 @@ export function failureText(failure: Failure, screen: Screen): string {
     lines.push(`${index === 0 ? 'Try:  ' : '      '} ${wrap(suggestion, columns, '       ')}`)
   }
   if (failure.stack !== undefined) lines.push('', failure.stack)
-  return `${lines.join('\n')}\n`
+  return `${lines.map(safeText).join('\n')}\n`
 }
 
 /** JSON has no 64-bit integers: offsets, timestamps and producer ids become strings, as in Kafka's own JSON. */

@@ -47,6 +47,8 @@ export abstract class KxCommand<T extends typeof Base> extends Command {
   protected abstract work(flags: FlagsOf<T>, args: ArgsOf<T>, session: Session): Promise<Answer>
 
   override async run(): Promise<void> {
+    // Should the process end while something is awaited that never comes, this is what it was.
+    process.exitCode = exitCode.internal
     const {flags, args} = await this.#read()
     this.#format = flags.json ? 'json' : flags.output
     using progress = new Progress({
@@ -58,11 +60,13 @@ export abstract class KxCommand<T extends typeof Base> extends Command {
     try {
       const answer = await this.work(flags, args, {signal: interruption.signal, progress})
       progress.settle()
+      if (interruption.bug) throw interruption.bug.error
       process.stdout.write(await rendered(answer, this.#format, screen(process.stdout, process.env)))
       process.exitCode = interruption.signal.aborted ? exitCode.interrupted : (answer.exit ?? exitCode.ok)
     } catch (error) {
       progress.settle()
-      await this.#fail(error, interruption.signal.aborted)
+      if (interruption.bug) await this.#fail(interruption.bug.error, false)
+      else await this.#fail(error, interruption.signal.aborted)
     }
   }
 

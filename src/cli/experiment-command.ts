@@ -110,7 +110,7 @@ function knobFlags(knobs: readonly [string, IntegerKnob][]) {
       const flag = kebab(knob)
       if (flag in experimentFlags || flag in KxCommand.baseFlags)
         throw new Error(`the knob ${knob} is called like a flag of kx`)
-      return [flag, Flags.integer({helpValue: '<count>', default: usual, min, max, summary, helpGroup: 'EXPERIMENT'})]
+      return [flag, Flags.integer({helpValue: '<number>', default: usual, min, max, summary, helpGroup: 'EXPERIMENT'})]
     }),
   )
 }

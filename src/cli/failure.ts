@@ -53,7 +53,7 @@ function interruption(error: unknown): Failure {
 }
 
 function isParserError(error: unknown): error is ParserError {
-  return error instanceof Error && typeof (error as ParserError).oclif?.exit === 'number'
+  return error instanceof Error && (error as ParserError).oclif?.exit === exitCode.usage
 }
 
 function usage(error: ParserError, flags: readonly string[], command: string): Failure {

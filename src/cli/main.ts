@@ -21,6 +21,7 @@ export async function main(argv: string[], {root, table}: MainOptions): Promise<
     process.stdout.write(`kx ${pjson.version} (${process.platform}-${process.arch}, node ${process.version})\n`)
     return
   }
+  pjson.oclif.additionalHelpFlags = ['-h']
   if (table) (pjson.oclif.commands as {target: string}).target = table
   const {settings} = await import('@oclif/core/settings')
   settings.enableAutoTranspile = false
@@ -28,8 +29,14 @@ export async function main(argv: string[], {root, table}: MainOptions): Promise<
   await import('@oclif/core/command')
   survivePipes()
   const options = {root: fileURLToPath(root), pjson}
+  process.on('uncaughtException', error => {
+    // While a command works it cleans up and tells the bug itself.
+    if (process.listenerCount('uncaughtException') > 1) return
+    process.stderr.write(`This is a bug in kx: ${error.stack}\n`)
+    process.exit(exitCode.internal)
+  })
   try {
-    await run(argv, options)
+    await run(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, options)
   } catch (error) {
     await failed(error, argv, options)
   }
@@ -62,7 +69,6 @@ function survivePipes(): void {
 async function failed(error: unknown, argv: readonly string[], options: {root: string; pjson: Package}): Promise<void> {
   const {askedFormat, tell} = await import('./base-command.js')
   const {failureOf} = await import('./failure.js')
-  if ((error as {oclif?: {exit?: number}}).oclif?.exit === 0) return
   const {unknownCommand} = await import('./unknown-command.js')
   await tell(failureOf((await unknownCommand(error, argv, options)) ?? error), askedFormat(argv, process.env))
 }

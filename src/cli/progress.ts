@@ -1,5 +1,5 @@
 import {duration, safe} from '../util/format.js'
-import {paint, type Screen} from './terminal.js'
+import {paint, safeText, type Screen} from './terminal.js'
 
 export interface ProgressOptions {
   readonly screen: Screen
@@ -65,7 +65,7 @@ export class Progress implements Disposable {
 
   #print(text: string): void {
     this.#erase()
-    this.#options.write(`${text.split('\n').map(safeLine).join('\n')}\n`)
+    this.#options.write(`${safeText(text)}\n`)
     this.#paint()
   }
 
@@ -81,14 +81,3 @@ export class Progress implements Disposable {
     if (this.#live !== undefined) this.#options.write('\r\u001b[2K')
   }
 }
-
-/** Control characters of brokers' logs and file names must not reach the terminal; our own colours may. */
-function safeLine(line: string): string {
-  return line
-    .split(colour)
-    .map((part, index) => (index % 2 === 1 ? part : safe(part)))
-    .join('')
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with an escape character
-const colour = /(\u001b\[\d+m)/

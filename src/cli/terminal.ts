@@ -1,3 +1,5 @@
+import {safe} from '../util/format.js'
+
 /** What a stream can show. */
 export interface Screen {
   readonly columns: number
@@ -39,16 +41,34 @@ function isCi({CI}: NodeJS.ProcessEnv): boolean {
   return CI !== undefined && CI !== '' && CI !== '0' && CI !== 'false'
 }
 
+/** Control characters of brokers' logs and file names must not reach the terminal; our own colours and lines may. */
+export function safeText(text: string): string {
+  return text
+    .split(allowed)
+    .map((part, index) => (index % 2 === 1 ? part : safe(part)))
+    .join('')
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with an escape character
+const allowed = /(\u001b\[\d+m|\n)/
+
 const codes = {red: 31, green: 32, yellow: 33, bold: 1, dim: 2} as const
 
 export function paint(text: string, tone: keyof typeof codes, colour: boolean): string {
   return colour ? `\u001b[${codes[tone]}m${text}\u001b[0m` : text
 }
 
-/** Wraps at word boundaries; what is longer than a line is left whole, because it may be a path or a command. */
+/**
+ * Wraps at word boundaries; what is longer than a line is left whole, because it may be a path or a command. Lines that
+ * begin with a space stay as they are: they quote a log.
+ */
 export function wrap(text: string, columns: number, indent = ''): string {
   const lines: string[] = []
   for (const paragraph of text.split('\n')) {
+    if (paragraph.startsWith(' ')) {
+      lines.push(paragraph)
+      continue
+    }
     let line = ''
     for (const word of paragraph.split(' ')) {
       if (line !== '' && line.length + 1 + word.length > columns - indent.length) {

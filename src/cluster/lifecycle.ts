@@ -124,9 +124,30 @@ export function keep(name: string): void {
   updateState(name, state => ({...state, ephemeral: false}))
 }
 
-/** All clusters of this user. */
-export async function list(): Promise<ClusterStatus[]> {
-  return Promise.all(listStates().states.map(statusOf))
+/** All clusters of this user, and why some can't be told of (a damaged state file). */
+export async function list(): Promise<{
+  readonly clusters: readonly ClusterStatus[]
+  readonly unreadable: readonly KxError[]
+}> {
+  const {states, unreadable} = listStates()
+  return {clusters: await Promise.all(states.map(statusOrObstacle)), unreadable}
+}
+
+/** One engine that is gone must not hide the clusters that are there. */
+async function statusOrObstacle(state: ClusterState): Promise<ClusterStatus> {
+  try {
+    return await statusOf(state)
+  } catch (error) {
+    const bootstrapServers = state.nodes.filter(({roles}) => roles.includes('broker')).map(({address}) => address)
+    return {
+      ...knownOf(state),
+      ready: false,
+      missing: messageOf(error),
+      bootstrapServers: bootstrapServers.join(','),
+      nodes: [],
+      controllerId: null,
+    }
+  }
 }
 
 /** @throws KxError KX_NO_CLUSTER (usage) */
@@ -206,8 +227,13 @@ function note(cluster: Cluster, proof: Proof): void {
   record(journalPath(cluster.name), {at: new Date().toISOString(), state: 'proven', proof})
 }
 
-async function startReady({runtime}: Chosen, request: ClusterRequest, ephemeral: boolean): Promise<Cluster> {
+async function startReady(
+  {runtime, passedOver}: Chosen,
+  request: ClusterRequest,
+  ephemeral: boolean,
+): Promise<Cluster> {
   const {name, asked, signal, timeoutMs, progress} = request
+  for (const obstacle of passedOver) progress(`not on ${obstacle}`)
   const startedMs = performance.now()
   const cluster = await runtime.start({...request, spec: {...defaultSpec, ...asked}, ephemeral})
   try {
@@ -266,10 +292,12 @@ async function startIfDown(node: ClusterNode): Promise<void> {
   else if (state !== 'running') await node.start()
 }
 
-function refuseOther(state: ClusterState, {name, runtime, asked}: ClusterRequest): void {
+function refuseOther(state: ClusterState, {name, runtime, asked, image}: ClusterRequest): void {
   const differs = differences(state.spec, {...state.spec, ...asked})
   if (runtime !== 'auto' && runtime !== state.runtime)
     differs.unshift(`runtime is ${state.runtime}, asked for ${runtime}`)
+  const {image: standing} = state.detail
+  if (image !== undefined && standing !== image) differs.push(`image is ${standing ?? 'none'}, asked for ${image}`)
   if (differs.length === 0) return
   const flag = name === 'default' ? '' : ` --name ${name}`
   throw new KxError('usage', 'KX_OTHER_SPEC', `Cluster ${name} exists and is another one: ${enumerated(differs)}.`, {
@@ -315,19 +343,19 @@ async function statusOf(state: ClusterState): Promise<ClusterStatus> {
         controllerId: undefined,
       }
   return {
-    name: state.name,
-    runtime: state.runtime,
-    kafkaVersion: state.spec.kafkaVersion,
-    newerThanKnown: isNewerThanKnown(state.spec.kafkaVersion),
-    profile: state.spec.profile,
-    phase: state.phase,
-    ephemeral: state.ephemeral,
+    ...knownOf(state),
     ready,
     ...(missing !== undefined && {missing}),
     bootstrapServers: cluster.bootstrapServers,
     nodes,
     controllerId: controllerId ?? null,
   }
+}
+
+/** What the state file alone says. */
+function knownOf({name, runtime, spec, phase, ephemeral}: ClusterState) {
+  const {kafkaVersion, profile} = spec
+  return {name, runtime, kafkaVersion, newerThanKnown: isNewerThanKnown(kafkaVersion), profile, phase, ephemeral}
 }
 
 /** Where a node runs is told only while it does: a stale pid may be somebody else's by now. */
