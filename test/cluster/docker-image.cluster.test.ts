@@ -7,7 +7,7 @@ import tar from 'tar-stream'
 import {afterEach, beforeAll, beforeEach, describe, expect, it} from 'vitest'
 import {resolveEndpoint} from '../../src/cluster/docker/endpoint.js'
 import {Engine} from '../../src/cluster/docker/engine.js'
-import {imageObstacle, obtainImage} from '../../src/cluster/docker/image.js'
+import {buildImage, imageObstacle, obtainImage} from '../../src/cluster/docker/image.js'
 import {pause} from '../../src/util/until.js'
 
 // Pulls from a registry on loopback, which an engine takes without TLS. Needs a Docker engine and fails without one.
@@ -89,6 +89,24 @@ describe('obtainImage', () => {
     interrupt.abort()
     await outcome
     expect(performance.now() - startedMs).toBeLessThan(2_000)
+  })
+})
+
+describe('buildImage', () => {
+  const image = `kx/test-${process.pid}:1`
+
+  afterEach(() => execa('docker', ['image', 'rm', '--force', image], {reject: false}))
+
+  it('builds with the script of the package and tells its steps', async () => {
+    const options = {kafkaVersion: '4.4.0', signal: forever, progress: (phase: string) => phases.push(phase)}
+    expect(await buildImage(engine, image, options)).toBeUndefined()
+    expect(phases).toEqual(expect.arrayContaining([`building ${image}`]))
+    expect(await imageObstacle(engine, {kafkaVersion: '4.4.0', asked: image})).toBeUndefined()
+  })
+
+  it('says what the script said if it fails', async () => {
+    const options = {kafkaVersion: '0.0.1', signal: forever, progress: (phase: string) => phases.push(phase)}
+    expect(await buildImage(engine, image, options)).toMatch(/^kx\/test-\d+:1 can't be built \(.+Kafka 0\.0\.1/)
   })
 })
 

@@ -61,16 +61,12 @@ interface Answer {
 }
 
 async function run(
-  {host, certificates}: EngineEndpoint,
+  endpoint: EngineEndpoint,
   args: readonly string[],
   {signal, timeoutMs}: {signal?: AbortSignal; timeoutMs: number},
 ): Promise<Answer> {
-  // What the user has set for projects of his own (COMPOSE_FILE, COMPOSE_PROFILES, DOCKER_CONTEXT, …) is not for ours.
-  const kept = Object.entries(process.env).filter(([name]) => !/^(COMPOSE|DOCKER)_/.test(name))
-  const config = process.env.DOCKER_CONFIG ? {DOCKER_CONFIG: process.env.DOCKER_CONFIG} : {}
-  const tls = certificates ? {DOCKER_TLS_VERIFY: '1', DOCKER_CERT_PATH: certificates} : {}
   return execa('docker', ['compose', ...args], {
-    env: {...Object.fromEntries(kept), ...config, ...tls, DOCKER_HOST: host},
+    env: dockerEnvironment(endpoint),
     extendEnv: false,
     reject: false,
     stdin: 'ignore',
@@ -80,6 +76,17 @@ async function run(
     forceKillAfterDelay: 5_000,
     ...(signal ? {cancelSignal: signal} : {}),
   })
+}
+
+/**
+ * The environment of a `docker` command that must reach this very engine. What the user has set for projects of his
+ * own (COMPOSE_FILE, COMPOSE_PROFILES, DOCKER_CONTEXT, …) is not for ours.
+ */
+export function dockerEnvironment({host, certificates}: EngineEndpoint): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(COMPOSE|DOCKER)_/.test(name))
+  const config = process.env.DOCKER_CONFIG ? {DOCKER_CONFIG: process.env.DOCKER_CONFIG} : {}
+  const tls = certificates ? {DOCKER_TLS_VERIFY: '1', DOCKER_CERT_PATH: certificates} : {}
+  return {...Object.fromEntries(kept), ...config, ...tls, DOCKER_HOST: host}
 }
 
 /** What went wrong, from what `docker compose up` printed. */

@@ -6,6 +6,7 @@ import {KxError} from '../../util/errors.js'
 import {bytes} from '../../util/format.js'
 import {interrupted} from '../../util/until.js'
 import {kafkaCacheFolder} from '../cache.js'
+import {dockerEnvironment} from './compose-cli.js'
 import {type Engine, reasonOf, statusOf} from './engine.js'
 import {lastLine} from './endpoint.js'
 
@@ -64,7 +65,7 @@ export async function obtainImage(
       ? notHere(engine, image)
       : way === 'pull'
         ? pull(engine, image, signal, progress)
-        : build(engine, image, kafkaVersion, signal, progress))
+        : buildImage(engine, image, {kafkaVersion, signal, progress}))
     if (refusal === undefined) {
       const foreign = await foreignArchitecture(engine, image)
       if (foreign === undefined) return image
@@ -194,19 +195,18 @@ async function followed(
   })
 }
 
-/** Runs `compose/image/build VERSION TAG`, which says what it does line by line. */
-async function build(
+/** Runs `compose/image/build VERSION TAG`, which says what it does line by line. One sentence if it fails. */
+export async function buildImage(
   engine: Engine,
   image: string,
-  kafkaVersion: string,
-  signal: AbortSignal,
-  progress: (phase: string) => void,
+  {kafkaVersion, signal, progress}: {kafkaVersion: string; signal: AbortSignal; progress: (phase: string) => void},
 ): Promise<string | undefined> {
   const script = buildScript()
   if (!existsSync(script)) return `${image} can't be built (the script compose/image/build is not there)`
   progress(`building ${image}, which takes a minute or two`)
   const built = await execa(script, [kafkaVersion, image], {
-    env: {DOCKER_HOST: engine.endpoint.host},
+    env: dockerEnvironment(engine.endpoint),
+    extendEnv: false,
     cancelSignal: signal,
     forceKillAfterDelay: 10_000,
     timeout: 20 * 60_000,
