@@ -180,7 +180,10 @@ second_client() {
 }
 
 install_second_client() {
-  scripts/setup/second-client --prebuilt </dev/null && return
+  local answer=0
+  scripts/setup/second-client --prebuilt </dev/null || answer=$?
+  [[ "$answer" -eq 0 ]] && return
+  [[ "$answer" -ne 3 ]] || fail "npm could not bring the second client (npm's own words are above). Check that an npm registry is reachable from here (npm ping), then run ./setup --for-tests again."
   say 'no prebuilt second client can be had: building it takes one to three minutes'
   if has_apt; then
     confirm 'what the second client is built with'
