@@ -37,13 +37,18 @@ export class Progress implements Disposable {
     this.#print(`${paint('Warning', 'yellow', this.#options.screen.colour)}: ${text}`)
   }
 
-  /** What is going on now; replaces the former live line. Off a terminal it is a plain line, once. */
+  /** What is going on now. What went on before stays, with the time that it took. Off a terminal: a plain line, once. */
   live(text: string): void {
     if (this.#options.quiet) return
     if (!this.#options.screen.live) {
       if (text !== this.#last) this.#print(text)
       this.#last = text
       return
+    }
+    if (this.#live?.text === text) return
+    if (this.#live) {
+      this.#paint()
+      this.#options.write('\n')
     }
     this.#live = {text, sinceMs: this.#now()}
     this.#timer ??= setInterval(() => this.#paint(), repaintMs).unref()

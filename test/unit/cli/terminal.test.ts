@@ -160,6 +160,17 @@ test('on a terminal one live line is overwritten, and what stays is written abov
   expect(text()).toBe(`${erase}starting  0 ms${erase}a note\n${erase}starting  1.5 s${erase}done\n`)
 })
 
+test('on a terminal a phase that is over stays, with the time that it took', () => {
+  const {it, text, pass} = progress(true)
+  it.live('starting')
+  pass(1_500)
+  it.live('waiting')
+  it.live('waiting')
+  it.settle()
+  const erase = '\r\u001b[2K'
+  expect(text()).toBe(`${erase}starting  0 ms${erase}starting  1.5 s\n${erase}waiting  0 ms${erase}`)
+})
+
 test('a live line never wraps', () => {
   const {it, text} = progress(true)
   it.live('x'.repeat(100))
