@@ -10,6 +10,12 @@ export interface ProgressOptions {
 }
 
 const repaintMs = 250
+const countEveryMs = 10_000
+
+interface Live {
+  readonly text: string
+  readonly sinceMs: number
+}
 
 /**
  * The conversation on stderr: a line per phase, and on a terminal one live line that shows what is going on right now
@@ -18,9 +24,9 @@ const repaintMs = 250
 export class Progress implements Disposable {
   readonly #options: ProgressOptions
   readonly #now: () => number
-  #live: {text: string; sinceMs: number} | undefined
+  #live: Live | undefined
   #timer: NodeJS.Timeout | undefined
-  #last = ''
+  #printedMs = 0
 
   constructor(options: ProgressOptions) {
     this.#options = options
@@ -37,20 +43,23 @@ export class Progress implements Disposable {
     this.#print(`${paint('Warning', 'yellow', this.#options.screen.colour)}: ${text}`)
   }
 
-  /** What is going on now. What went on before stays, with the time that it took. Off a terminal: a plain line, once. */
+  /**
+   * What is going on now. What went on before stays, with the time that it took; a counter (`jars: 12.0 MiB of
+   * 54.1 MiB`) goes on in its line. Off a terminal: a plain line, once; counters every 10 s.
+   */
   live(text: string): void {
-    if (this.#options.quiet) return
+    if (this.#options.quiet || this.#live?.text === text) return
+    const before = this.#live
+    const nowMs = this.#now()
+    const isSame = before !== undefined && headOf(before.text) === headOf(text)
+    this.#live = {text, sinceMs: isSame ? before.sinceMs : nowMs}
     if (!this.#options.screen.live) {
-      if (text !== this.#last) this.#print(text)
-      this.#last = text
+      if (isSame && nowMs - this.#printedMs < countEveryMs) return
+      this.#printedMs = nowMs
+      this.#options.write(`${safeText(text)}\n`)
       return
     }
-    if (this.#live?.text === text) return
-    if (this.#live) {
-      this.#paint()
-      this.#options.write('\n')
-    }
-    this.#live = {text, sinceMs: this.#now()}
+    if (before && !isSame) this.#options.write(`${this.#lineOf(before)}\n`)
     this.#timer ??= setInterval(() => this.#paint(), repaintMs).unref()
     this.#paint()
   }
@@ -75,14 +84,24 @@ export class Progress implements Disposable {
   }
 
   #paint(): void {
-    if (this.#live === undefined) return
-    const took = duration(this.#now() - this.#live.sinceMs)
+    if (this.#live && this.#options.screen.live) this.#options.write(this.#lineOf(this.#live))
+  }
+
+  #lineOf({text, sinceMs}: Live): string {
+    const took = duration(this.#now() - sinceMs)
     const room = this.#options.screen.columns - took.length - 3
-    const text = safe(this.#live.text)
-    this.#options.write(`\r\u001b[2K${text.length > room ? `${text.slice(0, room - 1)}…` : text}  ${took}`)
+    const told = safe(text)
+    return `${erase}${told.length > room ? `${told.slice(0, room - 1)}…` : told}  ${took}`
   }
 
   #erase(): void {
-    if (this.#live !== undefined) this.#options.write('\r\u001b[2K')
+    if (this.#live && this.#options.screen.live) this.#options.write(erase)
   }
+}
+
+const erase = '\r\u001b[2K'
+
+/** What stays the same while something is counted. */
+function headOf(text: string): string {
+  return text.replace(/: [\d.,]+ ?[KMGi]*B( of .+)?$/, '')
 }

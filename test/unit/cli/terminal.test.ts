@@ -171,6 +171,22 @@ test('on a terminal a phase that is over stays, with the time that it took', () 
   expect(text()).toBe(`${erase}starting  0 ms${erase}starting  1.5 s\n${erase}waiting  0 ms${erase}`)
 })
 
+test('a counter goes on in its line, and off a terminal is told every 10 s', () => {
+  const live = progress(true)
+  live.it.live('jars: 1.0 MiB of 54.1 MiB')
+  live.it.live('jars: 2.0 MiB of 54.1 MiB')
+  expect(live.text()).not.toContain('\n')
+  const plain = progress(false)
+  for (let seconds = 0; seconds < 30; seconds++) {
+    plain.it.live(`jars: ${seconds}.0 MiB of 54.1 MiB`)
+    plain.pass(1_000)
+  }
+  plain.it.live('starting 4 JVMs')
+  expect(plain.text()).toBe(
+    'jars: 0.0 MiB of 54.1 MiB\njars: 10.0 MiB of 54.1 MiB\njars: 20.0 MiB of 54.1 MiB\nstarting 4 JVMs\n',
+  )
+})
+
 test('a live line never wraps', () => {
   const {it, text} = progress(true)
   it.live('x'.repeat(100))
