@@ -135,6 +135,11 @@ describe('wrong use exits 2 and says what to type', () => {
       'Error: Kafka 3.9.0 is older than 4.0: kx starts KRaft clusters of Kafka 4 and\nlater only.\nTry:   Take one of 4.0.2, 4.1.2, 4.2.2, 4.3.1, 4.4.0.\n',
     ],
     [
+      'an experiment on an old Kafka',
+      ['experiment', 'failover', '--kafka-version', '3.9.0'],
+      'Error: Kafka 3.9.0 is older than 4.0: kx starts KRaft clusters of Kafka 4 and\nlater only.\nTry:   Take one of 4.0.2, 4.1.2, 4.2.2, 4.3.1, 4.4.0.\n',
+    ],
+    [
       'no version',
       ['up', '--kafka-version', 'latest'],
       'Error: "latest" is no Kafka version that kx knows.\nTry:   Take one of 4.0.2, 4.1.2, 4.2.2, 4.3.1, 4.4.0, or a full version such as\n       4.4.1.\n',

@@ -2,6 +2,7 @@ import type {Command, Interfaces} from '@oclif/core'
 import * as Flags from '@oclif/core/flags'
 import type {AnyExperiment, IntegerKnob} from '../experiment/experiment.js'
 import type {RunRecord} from '../experiment/run.js'
+import {resolveVersion} from '../cluster/version.js'
 import type {LabEvent} from '../lab/run.js'
 import {exitCode} from '../util/errors.js'
 import type {Answer} from './answer.js'
@@ -63,10 +64,17 @@ export function experimentCommand(name: string, note: AnyExperiment): Command.Cl
         watch: event => watch(event, session.progress),
         publish,
       })
+      if (flags.keep && run.cluster.ephemeral) await kept(run.cluster.name, session.progress)
       return {data: run, text: await runText(input), exit: exitOf(run)}
     }
   }
   return RunExperiment
+}
+
+async function kept(name: string, progress: Progress): Promise<void> {
+  const {keep} = await import('../cluster/lifecycle.js')
+  keep(name)
+  progress.line(`Cluster ${name} is kept: kx status --name ${name}; kx down --wipe --name ${name} removes it.`)
 }
 
 /** Upheld 0, refuted 1, inconclusive 3 (README, "Exit codes"). */
@@ -82,7 +90,7 @@ export function clusterOf(flags: Partial<Pick<ExperimentFlags, 'name' | 'fresh' 
   return {
     name: flags.name,
     runtime: flags.runtime,
-    kafkaVersion: flags['kafka-version'],
+    kafkaVersion: flags['kafka-version'] === undefined ? undefined : resolveVersion(flags['kafka-version']),
     profile: flags.profile,
     kafkaHome: flags['kafka-home'],
     image: flags.image,

@@ -271,7 +271,10 @@ async function startAgain(state: ClusterState, request: ClusterRequest): Promise
   const cluster = await (await runtimeNamed(state.runtime)).attach(state)
   try {
     request.progress(`starting cluster ${state.name} on its data`)
-    await Promise.all(cluster.nodes.map(startIfDown))
+    // All are awaited even when one fails, so that none is started after the cleaning up.
+    const outcomes = await Promise.allSettled(cluster.nodes.map(startIfDown))
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+    request.signal.throwIfAborted()
     updateState(state.name, now => ({...now, phase: 'up'}))
     await untilReady(cluster, request)
     return cluster
