@@ -18,7 +18,15 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
-      {test: {...common, name: 'browser', include: ['test/browser/**/*.test.ts'], testTimeout: 60_000, fileParallelism: false}},
+      {
+        test: {
+          ...common,
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          testTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
     ],
   },
 })

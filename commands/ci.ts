@@ -46,6 +46,8 @@ export default class Ci extends KxCommand<typeof Ci> {
       import('../src/cli/publish.js'),
     ])
     const experiments = sets[flags.set]
+    // Also of a run that broke off: those are the ones that somebody will want to look into.
+    const folders: Record<string, string> = {}
     const result = await runSet({
       experiments,
       budgetMs: flags.budget,
@@ -59,10 +61,13 @@ export default class Ci extends KxCommand<typeof Ci> {
           resultsDir: flags.results,
           signal: until,
           watch: event => watch(event, progress),
-          publish,
+          publish: async (input, dir) => {
+            folders[`${name}-${input.run.id}`] = dir
+            await publish(input, dir)
+          },
         }),
     })
-    const artifacts = await this.#keep(flags, result)
+    const artifacts = await this.#keep(flags, result, folders)
     return {
       data: {schema: 'kx/ci/1', set: flags.set, ...result, ...(artifacts !== undefined && {artifacts})},
       text: () => asText(result, artifacts),
@@ -70,7 +75,7 @@ export default class Ci extends KxCommand<typeof Ci> {
     }
   }
 
-  async #keep(flags: FlagsOf<typeof Ci>, result: CiResult) {
+  async #keep(flags: FlagsOf<typeof Ci>, result: CiResult, folders: Readonly<Record<string, string>>) {
     const [{junitXml}, {stepSummary}, {keepArtifacts}] = await Promise.all([
       import('../src/report/junit.js'),
       import('../src/report/step-summary.js'),
@@ -85,8 +90,7 @@ export default class Ci extends KxCommand<typeof Ci> {
       }
       if (step) await appendFile(step, `${stepSummary(cases)}\n`)
       if (flags.artifacts === undefined) return undefined
-      const runs = result.cases.flatMap(({run}) => (run ? [[`${run.experiment}-${run.id}`, run.dir]] : []))
-      const kept = await keepArtifacts(Object.fromEntries(runs), flags.artifacts, flags['artifacts-limit'] * 1_048_576)
+      const kept = await keepArtifacts(folders, flags.artifacts, flags['artifacts-limit'] * 1_048_576)
       return {folder: flags.artifacts, ...kept}
     } catch (error) {
       throw new KxError('environment', 'KX_RESULTS', `What CI is to keep can't be written: ${messageOf(error)}.`, {

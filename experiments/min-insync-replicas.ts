@@ -29,11 +29,13 @@ export default experiment({
   // Both topics have the same leader and lose the same followers. After the writes the leader dies too, and one of the
   // brokers that never saw them is made leader: an unclean election, which is what an operator in need would do.
   async method(bench, {kill}, {records}) {
+    const minIsr = [bench.setting('minIsr2', 'min.insync.replicas'), bench.setting('minIsr1', 'min.insync.replicas')]
     const baseline = await bench.writeEach({acks: 'all', count: 50})
     await bench.untilReplicasAreEqual()
     if (kill) {
       for (const follower of bench.followers) await follower.kill()
       await bench.untilInSyncReplicas(1)
+      await bench.elapsed(1_000) // a broker's metadata are ahead of its partitions for a moment
     }
 
     const strict = bench.topic('minIsr2')
@@ -43,6 +45,7 @@ export default experiment({
     const acks1 = await strict.write({acks: 1, count: records})
     const after = kill ? await strict.watermarks() : await bench.untilReplicasAreEqual().then(() => strict.watermarks())
     const visible = await strict.read()
+    const beyond = await strict.readBeyond()
     const alone = await bench.topic('minIsr1').write({acks: 'all', count: records})
 
     const blow = kill ? await bench.leader.kill() : undefined
@@ -60,27 +63,14 @@ export default experiment({
     const found = await bench.readAll()
     const replicas = await bench.replicaRecords()
     const timeline = await bench.timeline()
-    return {
-      baseline,
-      before,
-      refused,
-      between,
-      acks1,
-      after,
-      visible,
-      alone,
-      blow,
-      dead,
-      electionErrors,
-      found,
-      replicas,
-      timeline,
-    }
+    const writes = {baseline, refused, acks1, alone}
+    return {minIsr, ...writes, before, between, after, visible, beyond, blow, dead, electionErrors, found, replicas, timeline}
   },
 
   given: {
     'one replica was in sync when the leader died, on both topics': ({timeline, blow}, {kill}) =>
       !kill || ['minIsr2', 'minIsr1'].every(name => isrAt(timeline, name, blow?.wallMs)?.length === 1),
+    'the topics have the min.insync.replicas that they were made with': ({minIsr}) => minIsr[0] === '2' && minIsr[1] === '1',
     'the baseline was acknowledged': ({baseline}) => [baseline.minIsr2, baseline.minIsr1].every(({ok}) => ok.length === 50),
     'an unclean election was held': ({electionErrors}, {kill}) => !kill || Object.values(electionErrors).every(code => code === 0),
     'every segment file could be read whole': ({dead, replicas}) => replicas.length > 0 && intact([...dead, ...replicas]),
@@ -121,6 +111,7 @@ export default experiment({
         tells: t => t.acks1.ok.length > 0,
         holds: t =>
           lost(t.acks1, t.visible).length === t.acks1.ok.length &&
+          t.beyond === 0 &&
           t.after.highWatermark === t.before.highWatermark &&
           t.after.logEndOffset === t.between.logEndOffset + t.acks1.ok.length,
       }),

@@ -1,5 +1,5 @@
-import {allOf, always, control} from '../src/experiment/claims.js'
-import {gone, intact, lost, unequal} from '../src/experiment/delivery.js'
+import {allOf, always, control, sometimes} from '../src/experiment/claims.js'
+import {gone, intact, lost, onlyOn, unequal} from '../src/experiment/delivery.js'
 import {electionOf} from '../src/experiment/election.js'
 import {experiment, integer, minIsr} from '../src/experiment/experiment.js'
 import {distribution} from '../src/experiment/figures.js'
@@ -92,6 +92,9 @@ export default experiment({
       always('acks=all loses nothing that was acknowledged', trials.under('killed-at-random'), {
         tells: t => t.acksAll.ok.length > 0 && electionOf(t.timeline, {topic: 'acksAll', fault: t.blow}).newLeaderMs !== null,
         holds: t => lost(t.acksAll, t.found.acksAll).length === 0,
+      }),
+      sometimes('the leader was ahead of its followers when it died', trials.under('killed-at-random'), {
+        holds: t => [t.wire, t.kafkajs, t.acksAll].some(writes => onlyOn(t.dead, t.replicas, writes).length > 0),
       }),
       always('the reader got what every replica’s files hold', trials.all, {
         holds: t =>

@@ -64,17 +64,10 @@ export function experimentCommand(name: string, note: AnyExperiment): Command.Cl
         watch: event => watch(event, session.progress),
         publish,
       })
-      if (flags.keep && run.cluster.ephemeral) await kept(run.cluster.name, session.progress)
       return {data: run, text: await runText(input), exit: exitOf(run)}
     }
   }
   return RunExperiment
-}
-
-async function kept(name: string, progress: Progress): Promise<void> {
-  const {keep} = await import('../cluster/lifecycle.js')
-  keep(name)
-  progress.line(`Cluster ${name} is kept: kx status --name ${name}; kx down --wipe --name ${name} removes it.`)
 }
 
 /** Upheld 0, refuted 1, inconclusive 3 (README, "Exit codes"). */

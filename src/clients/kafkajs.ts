@@ -52,6 +52,10 @@ export class KafkajsLoad {
     await within('kafkajs to connect', 15_000, this.#producer.connect())
     this.#loop = this.#run()
     this.#loop.catch(() => undefined)
+    // A trial that is given up does not call stop().
+    this.options.signal.addEventListener('abort', () => void this.#producer.disconnect().catch(() => undefined), {
+      once: true,
+    })
   }
 
   async untilAcked(count: number): Promise<void> {
@@ -104,7 +108,7 @@ export class KafkajsLoad {
       const answer = answers.find(({partition}) => partition === 0)
       const endMs = now()
       // Resolved without naming the partition: not an acknowledgement.
-      if (!answer || answer.errorCode !== 0)
+      if (answer?.errorCode !== 0)
         return this.#keep({
           ...base,
           endMs,

@@ -3,9 +3,21 @@ import type {Proof} from './cluster.js'
 
 /** One line of `faults.jsonl`. `planned` is on disk before the blow, so that `kx heal` works after a crash of kx. */
 export type JournalEntry =
-  | {readonly at: string; readonly state: 'planned'; readonly fault: Proof['fault']; readonly nodeId: number; readonly why?: string}
+  | {
+      readonly at: string
+      readonly state: 'planned'
+      readonly fault: Proof['fault']
+      readonly nodeId: number
+      readonly why?: string
+    }
   | {readonly at: string; readonly state: 'proven'; readonly proof: Proof}
-  | {readonly at: string; readonly state: 'failed'; readonly fault: Proof['fault']; readonly nodeId: number; readonly error: string}
+  | {
+      readonly at: string
+      readonly state: 'failed'
+      readonly fault: Proof['fault']
+      readonly nodeId: number
+      readonly error: string
+    }
 
 /** Appends and syncs: what was not written down did not happen. */
 export function record(path: string, entry: JournalEntry): void {

@@ -1,5 +1,5 @@
 import {isNewerThanKnown} from '../kafka/versions.js'
-import {KxError, messageOf} from '../util/errors.js'
+import {KxError, messageOf, systemCode} from '../util/errors.js'
 import {list as enumerated} from '../util/format.js'
 import type {Cluster, ClusterNode, ClusterState, NodeState, Proof, Role} from './cluster.js'
 import {entries, record} from './journal.js'
@@ -7,6 +7,7 @@ import {removeHalfStarted, removeWithoutState} from './leftovers.js'
 import {readiness, untilReady} from './ready.js'
 import {type Chosen, chooseRuntime, type RuntimeRequest, runtimeNamed} from './runtimes.js'
 import {type ClusterSpec, defaultSpec, differences, type Profile, type RuntimeName} from './spec.js'
+import {isGone} from './owner.js'
 import {checkName, journalPath, listStates, loadState, lockCluster, removeState, updateState} from './state.js'
 
 /** What every call that changes a cluster is given. */
@@ -180,14 +181,19 @@ export async function heal(
 ): Promise<Healed[]> {
   if (name !== undefined) return [await healOne(stateOf(name).name, conduct)]
   const healed: Healed[] = []
+  let failure: unknown
   for (const state of listStates().states.filter(({phase}) => phase === 'up')) {
+    // What was made for a run whose kx is gone is not to be healed but removed: `kx clean`.
+    if (state.ephemeral && (await isGone(state.owner))) continue
     try {
       healed.push(await healOne(state.name, conduct))
     } catch (error) {
-      if (!(error instanceof KxError && error.code === 'KX_CLUSTER_BUSY')) throw error
-      healed.push({name: state.name, cures: [], busy: error.message})
+      if (error instanceof KxError && error.code === 'KX_CLUSTER_BUSY') {
+        healed.push({name: state.name, cures: [], busy: error.message})
+      } else failure ??= error
     }
   }
+  if (failure) throw failure
   return healed
 }
 
@@ -206,25 +212,36 @@ async function cure(cluster: Cluster, {progress}: Conduct): Promise<Cure[]> {
     return last && `${last.state === 'proven' ? last.proof.fault : last.fault} at ${last.at}`
   }
   const cures: Cure[] = []
+  let failure: unknown
+  // Every node is tried: one that can't be cured must not leave the others paused.
   for (const node of cluster.nodes) {
-    const was = await node.state()
-    if (was === 'running') continue
-    progress(`${was === 'paused' ? 'resuming' : 'starting'} node ${node.nodeId}`)
-    const proof = was === 'paused' ? await node.resume() : await node.start()
-    note(cluster, proof)
-    const because = reasonOf(node.nodeId)
-    cures.push({
-      nodeId: node.nodeId,
-      cure: was === 'paused' ? 'resume' : 'start',
-      was,
-      ...(because !== undefined && {because}),
-    })
+    try {
+      const was = await node.state()
+      if (was === 'running') continue
+      progress(`${was === 'paused' ? 'resuming' : 'starting'} node ${node.nodeId}`)
+      note(cluster, was === 'paused' ? await node.resume() : await node.start())
+      const because = reasonOf(node.nodeId)
+      cures.push({
+        nodeId: node.nodeId,
+        cure: was === 'paused' ? 'resume' : 'start',
+        was,
+        ...(because !== undefined && {because}),
+      })
+    } catch (error) {
+      failure ??= error
+    }
   }
+  if (failure) throw failure
   return cures
 }
 
+/** The cure is done; that a full disk can't take the note of it is no reason to stop. */
 function note(cluster: Cluster, proof: Proof): void {
-  record(journalPath(cluster.name), {at: new Date().toISOString(), state: 'proven', proof})
+  try {
+    record(journalPath(cluster.name), {at: new Date().toISOString(), state: 'proven', proof})
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error
+  }
 }
 
 async function startReady(

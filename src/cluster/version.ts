@@ -12,9 +12,14 @@ export function resolveVersion(asked: string): string {
   if (known) return known
   if (/^\d+\.\d+\.\d+([-.][A-Za-z0-9.-]+)?$/.test(asked)) {
     if (compareVersions(asked, '4.0.0') >= 0) return asked
-    throw new KxError('usage', 'KX_KAFKA_VERSION', `Kafka ${asked} is older than 4.0: kx starts KRaft clusters of Kafka 4 and later only.`, {
-      suggestions: [`Take one of ${knownVersions.join(', ')}.`],
-    })
+    throw new KxError(
+      'usage',
+      'KX_KAFKA_VERSION',
+      `Kafka ${asked} is older than 4.0: kx starts KRaft clusters of Kafka 4 and later only.`,
+      {
+        suggestions: [`Take one of ${knownVersions.join(', ')}.`],
+      },
+    )
   }
   throw new KxError('usage', 'KX_KAFKA_VERSION', `"${asked}" is no Kafka version that kx knows.`, {
     suggestions: [`Take one of ${knownVersions.join(', ')}, or a full version such as 4.4.1.`],

@@ -95,6 +95,8 @@ export interface BenchTopic {
   watermarks(): Promise<Watermarks>
   /** What a fresh reader gets now, up to the high watermark. */
   read(): Promise<readonly Found[]>
+  /** How many records a consumer gets that asks for what lies at the high watermark and beyond. */
+  readBeyond(): Promise<number>
 }
 
 export interface Cut {
@@ -137,6 +139,12 @@ export interface Bench<T extends string = string> {
   /** What the controller's own log says of the apparatus' topics and of the brokers, since the trial began. */
   timeline(): Promise<readonly TimelineEvent[]>
   faults(): readonly FaultRecord[]
+  /** A setting of a topic as a broker told it after the topics were made: what a condition or a topic varies is read back. */
+  setting(topic: T, name: string): string | undefined
+  /** A setting of the leader, read now. */
+  brokerSetting(name: string): Promise<string | undefined>
+  /** Wall clock around the making of the topics; their first records in the controller's log must lie between, or clocks differ. */
+  readonly topicsMade: {readonly fromWallMs: number; readonly toWallMs: number}
   /** Milliseconds since the trial began. */
   now(): number
   elapsed(ms: number): Promise<void>

@@ -283,3 +283,8 @@ function valuesOf(replicas: readonly ReplicaRecords[]): Set<string> {
 function ascending(numbers: Iterable<number>): number[] {
   return [...numbers].sort((a, b) => a - b)
 }
+
+/** The distinct leader epochs of the batches in which these records lie, ascending, as text: the brokers' own stamp. */
+export function leaderEpochs(found: readonly Found[]): string[] {
+  return ascending(new Set(found.map(({leaderEpoch}) => leaderEpoch))).map(String)
+}

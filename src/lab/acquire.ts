@@ -101,7 +101,7 @@ async function objectionTo(name: string, note: AnyExperiment, choice: ClusterCho
   if (choice.runtime !== 'auto' && state.runtime !== choice.runtime) return `${said} runs on ${state.runtime}`
   if (choice.kafkaVersion && spec.kafkaVersion !== choice.kafkaVersion) return `${said} runs Kafka ${spec.kafkaVersion}`
   if (profile && spec.profile !== profile) return `${said} has profile ${spec.profile}`
-  if (spec.brokers < 3) return `${said} has only ${spec.brokers} of 3 brokers`
+  if (spec.brokers !== 3) return `${said} has ${spec.brokers} brokers, not 3`
   if (spec.controllers === 0)
     return `in ${said} the brokers are controllers too, so a broker's fault is a controller's fault`
   const different = Object.entries(choice.config).find(([key, value]) => spec.config[key] !== value)

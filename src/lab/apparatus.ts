@@ -17,6 +17,10 @@ export interface Apparatus {
   /** Broker that leads them all; the followers in the order of the assignment. */
   readonly leader: number
   readonly followers: readonly number[]
+  /** Settings of each topic as a broker tells them: what was varied is read back. By the apparatus' names. */
+  readonly settings: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Wall clock before the topics were asked for and when they were there: the controller's records must lie between. */
+  readonly made: {readonly fromWallMs: number; readonly toWallMs: number}
 }
 
 /** `kx-<experiment>-<run>-<trial>-<name>`: unique on every cluster, and recognisable as kx's own. */
@@ -40,6 +44,7 @@ export async function setUp(
     assignments: [{partition: 0, brokerIds: order.slice(0, specs[name]?.replicationFactor ?? 3)}],
     configs: specs[name]?.config ?? {},
   }))
+  const fromWallMs = Date.now()
   const answers = await view.anyBroker(connection => createTopics(connection, {topics, timeoutMs: 10_000}))
   for (const {name, errorCode, errorMessage} of answers) {
     if (errorCode === 0) continue
@@ -50,7 +55,20 @@ export async function setUp(
     )
   }
   await untilInSync(view, [...names.values()], {replicas: 3, leader, everywhere: true})
-  return {topics: names, leader, followers: order.slice(1)}
+  const toWallMs = Date.now()
+  const settings = await readBack(view, names)
+  return {topics: names, leader, followers: order.slice(1), settings, made: {fromWallMs, toWallMs}}
+}
+
+async function readBack(view: ClusterView, names: ReadonlyMap<string, string>): Promise<Apparatus['settings']> {
+  const settings: Record<string, Record<string, string>> = {}
+  for (const [name, topic] of names) {
+    const entries = await view.anyBroker(connection => describeConfigs(connection, {type: 'topic', name: topic}))
+    settings[name] = Object.fromEntries(
+      entries.flatMap(entry => (entry.value === null ? [] : [[entry.name, entry.value]])),
+    )
+  }
+  return settings
 }
 
 interface InSync {
@@ -76,7 +94,7 @@ export async function untilInSync(
       for (const partitions of views) {
         for (const topic of topics) {
           const partition = partitions.get(topic)
-          if (!partition || partition.errorCode !== 0) throw new Error(`${topic} is not known to every broker yet.`)
+          if (partition?.errorCode !== 0) throw new Error(`${topic} is not known to every broker yet.`)
           if (partition.inSyncReplicas.length !== replicas)
             throw new Error(`${topic} has ${partition.inSyncReplicas.length} in sync.`)
           if (leader !== undefined && partition.leader !== leader)
@@ -88,6 +106,15 @@ export async function untilInSync(
   )
 }
 
+/** Topics that an earlier run of kx could not delete (killed, or no broker left): nobody else has such names. */
+export async function sweep(view: ClusterView, experiments: readonly string[]): Promise<readonly string[]> {
+  const own = new RegExp(`^kx-(${experiments.join('|')})-[0-9a-f]{4}-\\d+-`)
+  const {topics} = await view.anyBroker(connection => metadata(connection))
+  const left = topics.map(({name}) => name).filter(name => own.test(name))
+  if (left.length > 0) await tearDown(view, left)
+  return left
+}
+
 /** Deletes what a trial made; failures are told, not thrown: the verdict does not rest on it. */
 export async function tearDown(view: ClusterView, topics: readonly string[]): Promise<string | undefined> {
   const answers = await view.anyBroker(connection => deleteTopics(connection, {topics, timeoutMs: 10_000}))
@@ -97,6 +124,9 @@ export async function tearDown(view: ClusterView, topics: readonly string[]): Pr
     : failed.map(({name, errorCode}) => `${name}: ${kafkaError(errorCode).name}`).join(', ')
 }
 
+/** What a trial waits for first; a failure that names it is one of the cluster, not of the method. */
+export const cleanGround = 'a clean cluster (brokers unfenced, ISR full, nothing being reassigned)'
+
 /**
  * The ground before a trial: every broker registered and unfenced, the ISR full on all topics, preferred leaders elected,
  * nothing being reassigned. Waits for it, because the trial before may still be settling. Open transactions of others are
@@ -104,7 +134,7 @@ export async function tearDown(view: ClusterView, topics: readonly string[]): Pr
  * @throws KxError KX_TIMEOUT (environment) with what was missing; KX_DYNAMIC_CONFIG (environment) for a changed broker setting
  */
 export async function untilClean(view: ClusterView, timeoutMs = 45_000): Promise<void> {
-  await view.settle('a clean cluster (brokers unfenced, ISR full, nothing being reassigned)', timeoutMs, async () => {
+  await view.settle(cleanGround, timeoutMs, async () => {
     const cluster = await view.anyBroker(connection => describeCluster(connection, {includeFencedBrokers: true}))
     const unfenced = new Set(cluster.brokers.filter(({isFenced}) => !isFenced).map(({brokerId}) => brokerId))
     const missing = view.cluster.brokers.filter(({nodeId}) => !unfenced.has(nodeId)).map(({nodeId}) => nodeId)

@@ -1,7 +1,7 @@
 import type {BenchTopic, Following, Load, LoadOptions, Watermarks, WriteOptions} from '../experiment/bench.js'
 import type {Found, Writes} from '../history/operation.js'
 import {startKafkajsLoad} from '../clients/kafkajs.js'
-import {readTo, WireFollowing} from './reading.js'
+import {readTo, recordsFrom, WireFollowing} from './reading.js'
 import {WireLoad, type WritingContext, writeSeries} from './writing.js'
 
 /** A topic of the apparatus, written and read over the wire. */
@@ -49,6 +49,12 @@ export class BenchTopicOnWire implements BenchTopic {
     const {view} = this.context
     const leader = await this.#leader()
     return readTo(view, this.name, leader, await view.highWatermark(leader, this.name))
+  }
+
+  async readBeyond(): Promise<number> {
+    const {view} = this.context
+    const leader = await this.#leader()
+    return recordsFrom(view, this.name, leader, await view.highWatermark(leader, this.name))
   }
 
   #target(): {topic: string; writer: string} {

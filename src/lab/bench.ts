@@ -3,7 +3,7 @@ import type {Bench, BenchBroker, BenchTopic, Cut, FaultRecord, ReplicaEnd, Write
 import type {TimelineEvent} from '../experiment/timeline.js'
 import type {Found, ReplicaRecords, Writes} from '../history/operation.js'
 import {pause} from '../util/until.js'
-import {electLeaders} from '../wire/admin-requests.js'
+import {describeConfigs, electLeaders} from '../wire/admin-requests.js'
 import {type Apparatus, untilInSync} from './apparatus.js'
 import {BenchTopicOnWire} from './bench-topic.js'
 import {act, type FaultContext, heal} from './faults.js'
@@ -72,11 +72,11 @@ export class LabBench implements Bench {
 
   async cutOffFollowers(): Promise<Cut> {
     const startMs = this.now()
-    await Promise.all(this.followers.map(follower => follower.pause()))
+    await all(this.followers.map(follower => follower.pause()))
     await this.elapsed(fetchExpiryMs)
     return {
       heal: async () => {
-        await Promise.all(this.followers.map(follower => follower.resume()))
+        await all(this.followers.map(follower => follower.resume()))
         return {cutMs: Math.round(this.now() - startMs)}
       },
     }
@@ -188,6 +188,22 @@ export class LabBench implements Bench {
     return this.#faults
   }
 
+  setting(topic: string, name: string): string | undefined {
+    return this.options.apparatus.settings[topic]?.[name]
+  }
+
+  async brokerSetting(name: string): Promise<string | undefined> {
+    const {leader} = this.options.apparatus
+    const entries = await this.#view.ask(leader, connection =>
+      describeConfigs(connection, {type: 'broker', name: String(leader), keys: [name]}),
+    )
+    return entries.find(entry => entry.name === name)?.value ?? undefined
+  }
+
+  get topicsMade(): {readonly fromWallMs: number; readonly toWallMs: number} {
+    return this.options.apparatus.made
+  }
+
   now(): number {
     return this.options.writing.now()
   }
@@ -206,7 +222,7 @@ export class LabBench implements Bench {
       const partition = partitions.get(topic)
       const before = this.#seen.get(name)
       // A broker whose metadata are behind tells an older epoch: no news.
-      if (!partition || partition.errorCode !== 0 || (before && partition.leaderEpoch < before.leaderEpoch)) continue
+      if (partition?.errorCode !== 0 || (before && partition.leaderEpoch < before.leaderEpoch)) continue
       const inSync = [...partition.inSyncReplicas].sort((a, b) => a - b)
       const text = `${name}: ${partition.leader < 0 ? 'no leader' : `leader ${partition.leader}`}, epoch ${partition.leaderEpoch}, ISR ${inSync.join(' ') || 'empty'}`
       if (before && before.text !== text) this.note(text)
@@ -252,4 +268,10 @@ export class LabBench implements Bench {
       records: async () => this.#recordsOf(node, await node.state()),
     }
   }
+}
+
+/** Waits for every one, whatever fails: a fault must not land after its trial was given up. Then throws the first failure. */
+async function all(acts: readonly Promise<unknown>[]): Promise<void> {
+  const failed = (await Promise.allSettled(acts)).find(result => result.status === 'rejected')
+  if (failed) throw failed.reason
 }

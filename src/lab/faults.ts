@@ -21,8 +21,13 @@ export interface FaultContext {
  */
 export async function act(context: FaultContext, node: ClusterNode, fault: Proof['fault']): Promise<FaultRecord> {
   const write = (entry: JournalEntry) => {
-    record(context.journal, entry)
-    context.keep(entry)
+    try {
+      record(context.journal, entry)
+      context.keep(entry)
+    } catch (error) {
+      // A blow that can't be written down is not struck. A cure is: a full disk must not leave a broker stopped.
+      if (!isCure(fault)) throw error
+    }
   }
   const before = await context.roleOf(node.nodeId)
   write({at: new Date().toISOString(), state: 'planned', fault, nodeId: node.nodeId, why: before})
@@ -52,6 +57,10 @@ export async function act(context: FaultContext, node: ClusterNode, fault: Proof
     wallMs: proof.wallMs,
     role: {before, after},
   }
+}
+
+function isCure(fault: Proof['fault']): boolean {
+  return fault === 'resume' || fault === 'start'
 }
 
 /** Resumes what is paused and starts what is down. Tries every node, whatever fails, and throws the first failure at the end. */

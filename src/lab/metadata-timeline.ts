@@ -39,10 +39,12 @@ export async function readTimeline(
   const segments = (await node.files(metadataPartition)).filter(({name}) => name.endsWith('.log'))
   for (const segment of [...segments].sort((a, b) => (a.name < b.name ? -1 : 1))) {
     for await (const batch of batches(segment.open())) {
-      if (batch.isControl || !batch.crcIsRight) continue
-      for (const {value, timestamp} of batch.records) {
-        if (value) fold.add(value, Number(batch.baseOffset), Number(timestamp))
+      // Preconditions rest on what this log does not say, so nothing in it may be passed over.
+      if (!batch.crcIsRight || batch.problem !== undefined) {
+        throw unreadable(`its batch at offset ${batch.baseOffset} can't be read (${batch.problem ?? 'false CRC'})`)
       }
+      if (batch.isControl) continue
+      for (const {value, timestamp} of batch.records) fold.add(value, Number(batch.baseOffset), Number(timestamp))
     }
   }
   return fold.result()
@@ -71,9 +73,12 @@ class Fold {
     return this.#events
   }
 
-  add(value: Buffer, batch: number, wallMs: number): void {
+  add(value: Buffer | null, batch: number, wallMs: number): void {
     const record = decodeMetadataRecord(value)
-    if (!('data' in record)) return
+    if (!('data' in record)) {
+      if (wallMs < this.sinceWallMs) return
+      throw unreadable(`a record at offset ${batch} or later is not known to this kx (${record.reason})`)
+    }
     const data = record.data as Fields
     if (record.type === 'TopicRecord') this.#names.set(String(data.topicId), String(data.name))
     else if (record.type === 'PartitionRecord') this.#partition(data, batch, wallMs)
@@ -129,6 +134,10 @@ class Fold {
     if (rest.kind !== 'partition' && wallMs < this.sinceWallMs) return
     this.#events.push({atMs: wallMs - this.sinceWallMs, wallMs, batch, ...rest})
   }
+}
+
+function unreadable(why: string): KxError {
+  return new KxError('inconclusive', 'KX_METADATA_LOG', `The controller's log is not read whole: ${why}.`)
 }
 
 function brokerEvent(type: string, data: Fields): TimelineEvent['kind'] | undefined {

@@ -21,6 +21,13 @@ export async function foundIn(
     nextOffset = Number(batch.lastOffset) + 1
     if (!batch.crcIsRight)
       throw new KxError('inconclusive', 'KX_CRC', `The batch at offset ${batch.baseOffset} has a false CRC.`)
+    if (batch.problem !== undefined) {
+      throw new KxError(
+        'inconclusive',
+        'KX_UNREADABLE',
+        `The batch at offset ${batch.baseOffset} can't be read whole: ${batch.problem}.`,
+      )
+    }
     if (batch.isControl) continue
     for (const record of batch.records) {
       found.push({
@@ -82,6 +89,27 @@ export async function readTo(
   return found
 }
 
+/** What a consumer gets from this offset on, asking once and waiting a little: 0 if the leader gives nothing. */
+export async function recordsFrom(view: ClusterView, topic: string, leader: number, offset: number): Promise<number> {
+  await using connection = await reader(view, leader)
+  const answer = await fetch(connection, {
+    topic,
+    partition: 0,
+    offset: BigInt(offset),
+    maxBytes: 1_048_576,
+    minBytes: 1,
+    maxWaitMs: 500,
+  })
+  if (answer.errorCode !== 0) {
+    throw new KxError(
+      'environment',
+      'KX_FETCH',
+      `Broker ${leader} answers a Fetch of ${topic} at ${offset} with error ${answer.errorCode}.`,
+    )
+  }
+  return (await foundIn(answer.records)).found.filter(record => record.offset >= offset).length
+}
+
 /** Follows a topic until it is stopped; finds the leader again whenever the connection or the leadership breaks. */
 export class WireFollowing implements Following {
   readonly #found: Found[] = []
@@ -137,7 +165,7 @@ export class WireFollowing implements Following {
         offset = nextOffset
       } catch (error) {
         if (this.view.signal.aborted) break
-        if (error instanceof KxError && error.code === 'KX_CRC') throw error
+        if (error instanceof KxError && error.kind === 'inconclusive') throw error
         await connection?.close()
         connection = undefined
         await pause(50, this.view.signal).catch(() => messageOf(error))

@@ -3,7 +3,7 @@ import type {AnyExperiment} from '../experiment/experiment.js'
 import type {Figure} from '../experiment/figures.js'
 import type {Judgement} from '../experiment/judge.js'
 import type {ReportInput, RunRecord} from '../experiment/run.js'
-import type {EvidenceFile, StoredPlan} from './store.js'
+import type {Agreement, EvidenceFile, StoredPlan} from './store.js'
 
 export type RunState = RunRecord['state']
 
@@ -17,13 +17,13 @@ export interface Assembly {
   readonly notes: readonly string[]
   readonly evidence: readonly EvidenceFile[]
   readonly faults: ReportInput['faults']
-  /** A reason why nothing may be upheld, e.g. Kafka's own tool read something else. */
-  readonly doubt?: string
+  /** What Kafka's own dump tool said; a full run is not upheld without its agreement. */
+  readonly witness: Agreement | undefined
 }
 
 /** All that a report draws from, out of what was stored: the same for a run that has just ended and for one of last year. */
 export function assemble(assembly: Assembly): ReportInput {
-  const {note, plan, judgement, dir, durationMs, state, evidence, doubt} = assembly
+  const {note, plan, judgement, dir, durationMs, state, evidence} = assembly
   const conditions = note.conditions as Readonly<Record<string, {label: string}>>
   const example = safely(() => note.example?.(judgement.counted) as string | undefined)
   const run: RunRecord = {
@@ -43,7 +43,7 @@ export function assemble(assembly: Assembly): ReportInput {
     doesNotShow: note.doesNotShow,
     shows: note.shows,
     conditions: Object.entries(conditions).map(([id, {label}]) => ({id, label, planned: plan.planned[id] ?? 0})),
-    verdict: doubted(judgement, doubt),
+    verdict: doubted(judgement, plan.quick ? undefined : doubtOf(assembly.witness)),
     trials: judgement.trials,
     measures: judgement.measures,
     ...(example === undefined ? {} : {example}),
@@ -58,8 +58,15 @@ export function assemble(assembly: Assembly): ReportInput {
   return {run, figures, evidence, faults: assembly.faults}
 }
 
+function doubtOf(witness: Agreement | undefined): string | undefined {
+  if (witness === undefined) return "Kafka's own dump tool has not read the same files yet"
+  return witness.agrees ? undefined : witness.text
+}
+
 function doubted({verdict}: Judgement, doubt: string | undefined): RunRecord['verdict'] {
-  return doubt === undefined ? verdict : {...verdict, outcome: graver(verdict.outcome, 'inconclusive'), because: doubt}
+  if (doubt === undefined) return verdict
+  const because = verdict.because === undefined ? doubt : `${verdict.because}; ${doubt}`
+  return {...verdict, outcome: graver(verdict.outcome, 'inconclusive'), because}
 }
 
 /** A picture that can't be drawn must not cost the verdict. */

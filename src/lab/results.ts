@@ -5,7 +5,7 @@ import type {ReportInput, RunRecord} from '../experiment/run.js'
 import {KxError, messageOf} from '../util/errors.js'
 import {experimentHash, loadExperiment} from './experiments.js'
 import {assemble} from './record.js'
-import {type EvidenceFile, readFaults, readPlan, readTrials} from './store.js'
+import {type EvidenceFile, readFaults, readPlan, readTrials, readWitness} from './store.js'
 
 /** One row of `kx results list`. */
 export interface RunSummary {
@@ -96,15 +96,15 @@ export async function rejudge(resultsDir: string, ref: string): Promise<Rejudgem
 }
 
 async function judgeAgain(dir: string, stored: RunRecord | undefined): Promise<Rejudgement> {
-  const {plan, trials, evidence, faults} = guarded(dir, () => ({
+  const {plan, trials, evidence, faults, witness} = guarded(dir, () => ({
     plan: readPlan(dir),
     trials: readTrials(dir),
     evidence: readEvidence(dir),
     faults: readFaults(dir),
+    witness: readWitness(dir),
   }))
   const note = await loadExperiment(plan.experiment)
   const judgement = judge(note, {trials, planned: plan.planned, knobs: plan.knobs})
-  const doubt = stored?.verdict.because?.startsWith("Kafka's own dump tool") ? stored.verdict.because : undefined
   const input = assemble({
     note,
     plan,
@@ -115,7 +115,7 @@ async function judgeAgain(dir: string, stored: RunRecord | undefined): Promise<R
     notes: stored?.notes ?? [],
     evidence,
     faults,
-    ...(doubt === undefined ? {} : {doubt}),
+    witness,
   })
   const changed: string[] = []
   if (plan.environment.experimentHash !== experimentHash(plan.experiment))

@@ -1,18 +1,20 @@
 import type {Cluster} from '../cluster/cluster.js'
+import {keep} from '../cluster/lifecycle.js'
 import {removeState} from '../cluster/state.js'
 import {type Judgement, judge} from '../experiment/judge.js'
 import type {AnyExperiment} from '../experiment/experiment.js'
 import type {ReportInput, RunRecord} from '../experiment/run.js'
-import {messageOf} from '../util/errors.js'
+import {KxError, messageOf} from '../util/errors.js'
 import {duration} from '../util/format.js'
 import {type Acquired, acquire, type ClusterChoice} from './acquire.js'
 import {observeEnvironment} from './environment.js'
-import {loadExperiment} from './experiments.js'
+import {cleanGround, sweep} from './apparatus.js'
+import {experimentNames, loadExperiment} from './experiments.js'
 import {knobsOf} from './knobs.js'
 import {estimateSeconds, planTrials, plannedBlows} from './plan.js'
 import {assemble, type RunState} from './record.js'
 import {Redaction} from './redact.js'
-import {readFaults, Store, type StoredPlan, type StoredTrial} from './store.js'
+import {readFaults, readWitness, Store, type StoredPlan, type StoredTrial} from './store.js'
 import {runTrial} from './trial.js'
 import {ClusterView} from './view.js'
 import {agreesWithKafka} from './witness.js'
@@ -84,17 +86,26 @@ export async function runExperiment(name: string, options: RunOptions): Promise<
   }
 }
 
+/** Gives the cluster back. Its failure is told, but takes no verdict away: there is `kx clean`. */
 async function release({cluster, lock}: Acquired, {cluster: choice, watch}: RunOptions): Promise<void> {
   try {
-    if (cluster.ephemeral && !choice.keep) {
-      watch({kind: 'phase', text: `removing cluster ${cluster.name}`})
-      await cluster.down({wipe: true})
-      lock[Symbol.dispose]()
-      removeState(cluster.name)
+    if (!cluster.ephemeral) return
+    if (choice.keep) {
+      keep(cluster.name)
+      watch({kind: 'note', text: `cluster ${cluster.name} is kept; kx down --name ${cluster.name} --wipe removes it`})
+      return
     }
+    watch({kind: 'phase', text: `removing cluster ${cluster.name}`})
+    await cluster.down({wipe: true})
+    removeState(cluster.name)
+  } catch (error) {
+    watch({
+      kind: 'warning',
+      text: `cluster ${cluster.name} could not be removed (${messageOf(error)}); kx clean tries again`,
+    })
   } finally {
     lock[Symbol.dispose]()
-    await cluster[Symbol.asyncDispose]()
+    await Promise.resolve(cluster[Symbol.asyncDispose]()).catch(() => undefined)
   }
 }
 
@@ -120,7 +131,6 @@ interface SessionOptions {
 class Session {
   readonly #trials: StoredTrial[] = []
   readonly #notes: string[] = []
-  #doubt: string | undefined
 
   private constructor(
     private readonly session: SessionOptions,
@@ -130,6 +140,9 @@ class Session {
   static async begin(session: SessionOptions): Promise<Session> {
     const {name, note, planned, seed, options, store, cluster} = session
     await using view = new ClusterView(cluster, options.signal)
+    const swept = cluster.ephemeral ? [] : await sweep(view, experimentNames())
+    if (swept.length > 0)
+      options.watch({kind: 'note', text: `deleted ${swept.length} topics that an earlier run had left`})
     const plan: StoredPlan = {
       schema: 'kx/plan/1',
       experiment: name,
@@ -158,10 +171,28 @@ class Session {
         const used = repeats.get(condition) ?? 0
         if (used < repeatsAtMost) queue.push(condition)
         repeats.set(condition, used + 1)
+        this.#giveUpOnBrokenGround()
       }
       await this.#publish('running')
     }
-    if (!this.plan.quick) await this.#askKafka()
+    if (this.#needsWitness) await this.#askKafka()
+  }
+
+  /** Two trials in a row that never found a clean cluster: more of them would only wait as long. */
+  #giveUpOnBrokenGround(): void {
+    const lastTwo = this.#trials.slice(-2)
+    if (
+      lastTwo.length < 2 ||
+      !lastTwo.every(({outcome, reason}) => outcome === 'failed' && reason?.includes(cleanGround))
+    )
+      return
+    const {name} = this.session.cluster
+    throw new KxError('environment', 'KX_NOT_CLEAN', `Cluster "${name}" does not settle: ${lastTwo[1]?.reason}`, {
+      suggestions: [
+        `kx heal --name ${name}, and kx status --name ${name} for what is wrong.`,
+        'Add --fresh to run on a cluster of its own.',
+      ],
+    })
   }
 
   async #runOne(condition: string, of: number): Promise<StoredTrial> {
@@ -181,6 +212,7 @@ class Session {
       cluster,
       store,
       signal: options.signal,
+      removedAfterwards: cluster.ephemeral && !options.cluster.keep,
       say: text => options.watch({kind: 'note', text, ...place}),
     })
     this.#trials.push(trial)
@@ -194,9 +226,18 @@ class Session {
   async #askKafka(): Promise<void> {
     const {store, cluster, options} = this.session
     options.watch({kind: 'phase', text: "letting Kafka's own dump tool read the same files"})
-    const answer = await agreesWithKafka(store, cluster)
+    const counted = this.#judge()
+      .trials.filter(({outcome}) => outcome === 'ok')
+      .map(({number}) => number)
+    const answer = await agreesWithKafka(store, cluster, counted)
+    options.signal.throwIfAborted() // An interruption ends the tool too; that is no disagreement.
+    store.saveWitness(answer)
     this.#notes.push(answer.text)
-    if (!answer.agrees) this.#doubt = answer.text
+  }
+
+  /** A full run is not upheld before Kafka's own tool has read the same as kx. */
+  get #needsWitness(): boolean {
+    return !this.plan.quick
   }
 
   #judge(): Judgement {
@@ -227,7 +268,7 @@ class Session {
       notes: this.#notes,
       evidence: store.evidence,
       faults: readFaults(store.dir),
-      ...(this.#doubt === undefined ? {} : {doubt: this.#doubt}),
+      witness: readWitness(store.dir),
     })
     store.saveRun(input.run)
     await options.publish?.(store.redaction.data(input), store.dir)

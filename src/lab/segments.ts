@@ -40,15 +40,15 @@ export async function recordsOn(node: ClusterNode, topic: string, keep: Keep): P
 async function parse(bytes: Buffer): Promise<Pick<ReplicaRecords, 'records' | 'intact' | 'logEndOffset'>> {
   const records: ReplicaRecords['records'][number][] = []
   let logEndOffset = 0
-  let rightCrcs = true
+  let readable = true
   const {trailingBytes} = await scan(bufferSource(bytes), () => undefined)
   for await (const batch of batches(bufferSource(bytes))) {
     logEndOffset = safeOffset(batch.lastOffset) + 1
-    rightCrcs &&= batch.crcIsRight
+    readable &&= batch.crcIsRight && batch.problem === undefined
     if (batch.isControl) continue
     for (const {offset, value} of batch.records) {
       records.push({offset: safeOffset(offset), value: value?.toString('utf8') ?? '', leaderEpoch: batch.leaderEpoch})
     }
   }
-  return {records, intact: rightCrcs && trailingBytes === 0, logEndOffset}
+  return {records, intact: readable && trailingBytes === 0, logEndOffset}
 }

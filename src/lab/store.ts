@@ -42,6 +42,12 @@ export interface EvidenceFile {
   readonly sha256: string
 }
 
+/** `witness.json`: whether Kafka's own dump tool read the same from the segment files as kx did. */
+export interface Agreement {
+  readonly agrees: boolean
+  readonly text: string
+}
+
 /** Evidence of one run at most; beyond that the first trials' evidence stays and a note says so. */
 const evidenceLimitBytes = 64 * 1_048_576
 
@@ -128,6 +134,10 @@ export class Store {
     })
   }
 
+  saveWitness(answer: Agreement): void {
+    this.write('witness.json', `${JSON.stringify({schema: 'kx/witness/1', ...answer}, null, 2)}\n`)
+  }
+
   /** `run.json`; `latest` points to it from the first save on. */
   saveRun(run: RunRecord): void {
     const stored = this.redaction.data({...run, dir: '.'})
@@ -180,6 +190,12 @@ export function readTrials(dir: string): StoredTrial[] {
   return linesOf<StoredTrial>(join(dir, 'trials.jsonl'))
 }
 
+/** What Kafka's own tool said; `undefined` if it was not asked, or not yet. */
+export function readWitness(dir: string): Agreement | undefined {
+  const path = join(dir, 'witness.json')
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Agreement) : undefined
+}
+
 /** The faults that were proven, of all trials, as the journal's copy has them. */
 export function readFaults(dir: string): ReportInput['faults'] {
   return linesOf<{trial: number; state: string; startWallMs: number; proof?: Proof}>(join(dir, 'faults.jsonl')).flatMap(
@@ -191,16 +207,10 @@ export function readFaults(dir: string): ReportInput['faults'] {
   )
 }
 
-/** JSON lines; a torn last line (a crash in the middle of a write) is left out. */
+/** JSON lines; a torn last line (a crash in the middle of a write) is left out. @throws SyntaxError for any other damaged line */
 function linesOf<T>(path: string): T[] {
   if (!existsSync(path)) return []
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .flatMap(line => {
-      try {
-        return line === '' ? [] : [JSON.parse(line) as T]
-      } catch {
-        return []
-      }
-    })
+  const lines = readFileSync(path, 'utf8').split('\n')
+  // Every whole line ends with a line break, so what stands behind the last one was torn.
+  return lines.slice(0, -1).map(line => JSON.parse(line) as T)
 }

@@ -13,6 +13,9 @@ import {heal} from './faults.js'
 import type {Store, StoredTrial} from './store.js'
 import {ClusterView} from './view.js'
 
+/** Repeating would not help: these are told to the person, with their cure. */
+const endsTheRun: ReadonlySet<string> = new Set(['KX_RESULTS', 'KX_DISK_FULL', 'KX_DYNAMIC_CONFIG', 'KX_NO_ENGINE'])
+
 export interface TrialOptions {
   readonly note: AnyExperiment
   readonly experiment: string
@@ -24,12 +27,15 @@ export interface TrialOptions {
   readonly cluster: Cluster
   readonly store: Store
   readonly signal: AbortSignal
+  /** The cluster goes with the run, whatever is wrong with it then. */
+  readonly removedAfterwards: boolean
   say(text: string): void
 }
 
 /** A blow is abandoned after this long, whatever it waits for; every wait inside is bounded too. */
 const trialTimeoutMs = 180_000
 const roleTimeoutMs = 500
+const cureTimeoutMs = 30_000
 const listenersAtMost = 1_000
 
 /**
@@ -62,7 +68,7 @@ export async function runTrial(options: TrialOptions): Promise<StoredTrial> {
     }
   } catch (error) {
     if (signal.aborted) throw error
-    if (error instanceof KxError && (error.code === 'KX_RESULTS' || error.code === 'KX_DISK_FULL')) throw error
+    if (error instanceof KxError && endsTheRun.has(error.code)) throw error
     const reason = bounded.aborted
       ? `the trial took longer than ${trialTimeoutMs / 1_000} s (${messageOf(error)})`
       : messageOf(error)
@@ -75,12 +81,14 @@ export async function runTrial(options: TrialOptions): Promise<StoredTrial> {
 
 async function observe(options: TrialOptions, signal: AbortSignal, remember: (text: string) => void): Promise<unknown> {
   const {note, experiment, runId, number, condition, cluster, store, seed} = options
-  await using view = new ClusterView(cluster, signal)
-  await untilClean(view)
+  // Loads and readers end with the trial, whatever becomes of it: they must not run on into the next.
+  const scope = new AbortController()
+  const inside = AbortSignal.any([signal, scope.signal])
+  setMaxListeners(listenersAtMost, inside)
+  await using view = new ClusterView(cluster, inside)
   const names = new Map(
     Object.keys(note.apparatus.topics).map(name => [name, topicName(experiment, runId, number, name)]),
   )
-  const leader = victimOf(view, number)
   // The timeline begins before the topics are made, so that it holds their first state.
   const start = {monotonicMs: performance.now(), wallMs: Date.now()}
   const operations: Operation[] = []
@@ -92,13 +100,15 @@ async function observe(options: TrialOptions, signal: AbortSignal, remember: (te
     roleOf: nodeId => roleOf(view, apparatus, nodeId),
   }
   try {
-    apparatus = await setUp(view, note, names, leader)
+    for (const {fault, nodeId} of await heal(faults, cluster.nodes)) remember(`healed first: ${fault} node ${nodeId}`)
+    await untilClean(view)
+    apparatus = await setUp(view, note, names, victimOf(view, number))
     const now = () => performance.now() - start.monotonicMs
     const bench = new LabBench({
       view,
       apparatus,
       faults,
-      writing: {view, signal, now, record: operation => void operations.push(operation)},
+      writing: {view, signal: inside, now, record: operation => void operations.push(operation)},
       random: randomFrom(seed + number),
       startWallMs: start.wallMs,
       keepEvidence: (path, bytes) => store.saveEvidence(`trial-${number}/${path}`, bytes),
@@ -108,34 +118,37 @@ async function observe(options: TrialOptions, signal: AbortSignal, remember: (te
     store.saveTimeline(number, await bench.timeline())
     return observation
   } finally {
-    if (operations.length > 0) store.saveHistory(number, operations)
-    await cure(options, view, faults, [...names.values()], remember)
+    scope.abort()
+    try {
+      await cure(options, faults, [...names.values()], remember)
+    } finally {
+      if (operations.length > 0) store.saveHistory(number, operations)
+    }
   }
 }
 
-/** Whatever happened: nothing stays paused or down, and the topics go. With an ephemeral cluster about to go itself, only the former matters when interrupted. */
+/** Whatever happened: nothing stays paused or down, and the topics go. A cluster that is about to be removed as a whole needs neither. */
 async function cure(
-  options: TrialOptions,
-  view: ClusterView,
+  {cluster, signal, removedAfterwards}: TrialOptions,
   faults: FaultContext,
   topics: readonly string[],
   remember: (text: string) => void,
 ): Promise<void> {
-  const {cluster, signal} = options
-  if (signal.aborted && cluster.ephemeral) return // The cluster is removed as a whole, paused nodes included.
-  const healed = await heal(faults, cluster.nodes)
-  for (const {fault, nodeId} of healed) remember(`healed: ${fault} node ${nodeId}`)
-  await using again = new ClusterView(cluster, AbortSignal.timeout(30_000))
-  const left = await tearDown(view.signal.aborted ? again : view, topics).catch(messageOf)
+  if (signal.aborted && removedAfterwards) return
+  for (const {fault, nodeId} of await heal(faults, cluster.nodes)) remember(`healed: ${fault} node ${nodeId}`)
+  await using view = new ClusterView(cluster, AbortSignal.timeout(cureTimeoutMs))
+  const left = await tearDown(view, topics).catch(messageOf)
   if (left !== undefined) remember(`topics could not be deleted: ${left}`)
 }
 
-/** What the node is now, as another running broker says. Asks no node that is stopped: it would not answer. */
+/** What the node is now, as another running broker says, or itself. Asks no node that is stopped: it would not answer. */
 async function roleOf(view: ClusterView, apparatus: Apparatus | undefined, nodeId: number): Promise<string> {
   if (!apparatus) return 'unknown'
   const topics = [...apparatus.topics]
-  for (const id of [apparatus.leader, ...apparatus.followers]) {
-    if (id === nodeId || (await view.node(id).state()) !== 'running') continue
+  const others = [apparatus.leader, ...apparatus.followers].filter(id => id !== nodeId)
+  for (const id of [...others, nodeId]) {
+    if (!view.cluster.brokers.some(broker => broker.nodeId === id)) continue
+    if ((await view.node(id).state()) !== 'running') continue
     try {
       const seen = await within(
         'a role',
@@ -157,7 +170,7 @@ async function roleOf(view: ClusterView, apparatus: Apparatus | undefined, nodeI
       // The next one is asked: a role is a remark in the record, and the timeline is what verdicts rest on.
     }
   }
-  return 'unknown (no other broker ran)'
+  return 'unknown (no broker ran that could be asked)'
 }
 
 function unmetOf(

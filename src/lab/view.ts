@@ -21,7 +21,7 @@ const probeTimeoutMs = 2_000
  * of one connection one after another, so a probe behind a waiting acks=all write would hang with it.
  */
 export class ClusterView implements AsyncDisposable {
-  readonly #connections = new Map<number, Connection>()
+  readonly #connections = new Map<number, Promise<Connection>>()
   /** Told of every look at partitions, whoever looks: what a person may watch live. */
   onPartitions: (partitions: ReadonlyMap<string, PartitionView>) => void = () => undefined
 
@@ -42,24 +42,28 @@ export class ClusterView implements AsyncDisposable {
 
   /** Asks this broker on its probe connection; a connection that failed is thrown away, not reused. */
   async ask<T>(nodeId: number, question: (connection: Connection) => Promise<T>): Promise<T> {
-    const known = this.#connections.get(nodeId)
-    const connection =
-      known ??
-      (await Connection.open(this.endpoint(nodeId), {
-        clientId: 'kx-probe',
-        reach: 'brokers',
-        connectTimeoutMs: probeTimeoutMs,
-        requestTimeoutMs: probeTimeoutMs,
-        signal: this.signal,
-      }))
-    this.#connections.set(nodeId, connection)
+    const opened = this.#connections.get(nodeId) ?? this.#open(nodeId)
+    this.#connections.set(nodeId, opened)
     try {
-      return await question(connection)
+      return await question(await opened)
     } catch (error) {
-      this.#connections.delete(nodeId)
-      await connection.close()
+      if (this.#connections.get(nodeId) === opened) this.#connections.delete(nodeId)
+      await opened.then(
+        connection => connection.close(),
+        () => undefined,
+      )
       throw error
     }
+  }
+
+  #open(nodeId: number): Promise<Connection> {
+    return Connection.open(this.endpoint(nodeId), {
+      clientId: 'kx-probe',
+      reach: 'brokers',
+      connectTimeoutMs: probeTimeoutMs,
+      requestTimeoutMs: probeTimeoutMs,
+      signal: this.signal,
+    })
   }
 
   /** The first good answer of any broker that runs; paused and dead ones are not asked. */
@@ -159,7 +163,8 @@ export class ClusterView implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#connections.values()].map(connection => connection.close()))
+    const opened = await Promise.allSettled(this.#connections.values())
+    await Promise.all(opened.map(result => (result.status === 'fulfilled' ? result.value.close() : undefined)))
     this.#connections.clear()
   }
 }

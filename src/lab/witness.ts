@@ -6,26 +6,27 @@ import {batches} from '../log/batches.js'
 import {bufferSource} from '../log/byte-source.js'
 import {messageOf} from '../util/errors.js'
 import {plural} from '../util/format.js'
-import type {Store} from './store.js'
-
-export interface Agreement {
-  readonly agrees: boolean
-  readonly text: string
-}
+import type {Agreement, Store} from './store.js'
 
 /** One line per batch or record, as both readers can tell it. */
 type Line = string
 
 /**
- * Lets Kafka's own dump tool (of the cluster's version) read the segment files of one trial that kx rests its verdict on.
- * Batches (base offset, last offset, leader epoch, CRC, valid or not) and records (offset, value) must be the same.
+ * Lets Kafka's own dump tool (of the cluster's version) read the segment files of one trial that counts: one with a dead
+ * broker's file, if there is any. Batches (base offset, last offset, leader epoch, CRC, valid or not) and records (offset,
+ * value) must be the same.
  */
-export async function agreesWithKafka(store: Store, cluster: Cluster): Promise<Agreement> {
+export async function agreesWithKafka(store: Store, cluster: Cluster, counted: readonly number[]): Promise<Agreement> {
   const logs = store.evidence.filter(({path}) => path.endsWith('.log.gz'))
-  const trial = logs[0]?.path.split('/')[1]
-  const chosen = logs.filter(({path}) => path.split('/')[1] === trial)
+  const ofTrial = (number: number) => logs.filter(({path}) => path.startsWith(`evidence/trial-${number}/`))
+  const trials = counted.map(ofTrial).filter(files => files.length > 0)
+  const chosen = trials.find(files => files.some(({path}) => path.includes('-killed/'))) ?? trials[0] ?? []
+  const trial = chosen[0]?.path.split('/')[1]
   if (chosen.length === 0)
-    return {agrees: false, text: "Kafka's own dump tool had nothing to read: no segment file was kept"}
+    return {
+      agrees: false,
+      text: "Kafka's own dump tool had nothing to read: no segment file of a trial that counts was kept",
+    }
   // The tool takes the log's starting offset from the file's name, and only prints it: numbers keep the names apart.
   const files = chosen.map(({path}, index) => ({
     name: `${String(index).padStart(20, '0')}.log`,

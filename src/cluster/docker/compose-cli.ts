@@ -5,6 +5,7 @@ import {duration} from '../../util/format.js'
 import {interrupted} from '../../util/until.js'
 import {type EngineEndpoint, lastLine, noCli} from './endpoint.js'
 import {engineGone} from './engine.js'
+import {endedBy} from '../local/group.js'
 
 const oldestCompose = '2.20.0'
 
@@ -65,17 +66,19 @@ async function run(
   args: readonly string[],
   {signal, timeoutMs}: {signal?: AbortSignal; timeoutMs: number},
 ): Promise<Answer> {
-  return execa('docker', ['compose', ...args], {
+  const late = AbortSignal.timeout(timeoutMs)
+  const child = execa('docker', ['compose', ...args], {
     env: dockerEnvironment(endpoint),
     extendEnv: false,
     reject: false,
     stdin: 'ignore',
     // Its own process session: the terminal's Ctrl-C is for kx, which then ends Compose and cleans up in order.
     detached: true,
-    timeout: timeoutMs,
-    forceKillAfterDelay: 5_000,
-    ...(signal ? {cancelSignal: signal} : {}),
   })
+  // The CLI runs Compose as a child of its own, which holds the pipes: the whole group is ended, or the wait has no bound.
+  using _ended = endedBy(signal ? AbortSignal.any([signal, late]) : late, child.pid)
+  const answer = await child
+  return {...answer, timedOut: late.aborted && answer.failed && !signal?.aborted}
 }
 
 /**

@@ -22,6 +22,7 @@ export interface NodeContext {
 /** A controlled shutdown is over in a second or two; the controller may have to fence first. */
 const stopTimeoutMs = 60_000
 const killTimeoutMs = 20_000
+const copyMs = 60_000
 
 /** A container. Looked at anew before and after each blow: what it was a moment ago says nothing. */
 export class DockerNode implements ClusterNode {
@@ -152,7 +153,14 @@ export class DockerNode implements ClusterNode {
 
   private async copied(id: string, path: string): Promise<LogFile[]> {
     const archive = await this.act(`copy ${path} from`, docker => docker.getContainer(id).getArchive({path}))
-    return filesInArchive(archive as Readable)
+    const stream = archive as Readable
+    const late = () => stream.destroy(new Error(`copying ${path} took longer than ${copyMs / 1_000} s`))
+    const timer = setTimeout(late, copyMs) // An engine that hangs in the middle of its answer must not hang a trial.
+    try {
+      return await filesInArchive(stream)
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   private async idIn(fault: Proof['fault'], allowed: readonly NodeState[]): Promise<string> {

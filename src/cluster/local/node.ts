@@ -47,7 +47,9 @@ export class LocalNode implements ClusterNode {
   async state(): Promise<NodeState> {
     const running = await this.process()
     if (!running) return this.record().down ?? 'killed'
-    return (await threadStates(running.pid)).every(isStopped) ? 'paused' : 'running'
+    const states = await threadStates(running.pid)
+    if (states.length === 0) return this.record().down ?? 'killed' // It died between the two looks.
+    return states.every(isStopped) ? 'paused' : 'running'
   }
 
   async stop(): Promise<Proof> {

@@ -152,10 +152,17 @@ describe('slower', () => {
     })
   })
 
-  test('one bad pair refutes, and is named', () => {
-    expect(claim([8_000, 499], [100, 90])).toMatchObject({
+  test('one pair the other way round refutes, and is named', () => {
+    expect(claim([8_000, 95], [100, 90])).toMatchObject({
       outcome: 'refuted',
-      because: 'trial 2 is not 5 times slower than trial 1',
+      because: 'trial 2 took less than trial 1',
+    })
+  })
+
+  test('a pair that is slower, but not enough, is no proof either way', () => {
+    expect(claim([8_000, 499], [100, 90])).toMatchObject({
+      outcome: 'inconclusive',
+      because: 'only 5.0 times, between trials 2 and 1',
     })
   })
 

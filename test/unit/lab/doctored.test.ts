@@ -46,7 +46,11 @@ interface Observation {
 }
 type Doctored = Omit<StoredTrial, 'observation'> & {observation: Observation}
 
-async function judged(experiment: string, change: (trials: Doctored[]) => Doctored[] | undefined) {
+async function judged(
+  experiment: string,
+  change: (trials: Doctored[]) => Doctored[] | undefined,
+  files: Readonly<Record<string, (text: string) => string>> = {},
+) {
   const copy = mkdtempSync(join(tmpdir(), 'kx-doctored-'))
   copies.push(copy)
   cpSync(join(reference, experiment), join(copy, experiment), {recursive: true})
@@ -58,6 +62,10 @@ async function judged(experiment: string, change: (trials: Doctored[]) => Doctor
     .map(line => JSON.parse(line) as Doctored)
   const changed = change(trials) ?? trials
   writeFileSync(path, changed.map(trial => `${JSON.stringify(trial)}\n`).join(''))
+  for (const [name, rewrite] of Object.entries(files)) {
+    const file = join(copy, experiment, id, name)
+    writeFileSync(file, rewrite(existsSync(file) ? readFileSync(file, 'utf8') : ''))
+  }
   const {input} = await rejudge(copy, experiment)
   const {verdict, trials: rows} = input.run
   return {
@@ -265,6 +273,28 @@ describe('data-loss is inconclusive', () => {
       return undefined
     })
     expect(outcome).toBe('inconclusive')
+  })
+})
+
+describe('a full run', () => {
+  const full = {'plan.json': (text: string) => JSON.stringify({...JSON.parse(text), quick: false})}
+  const witness = (agrees: boolean) => ({'witness.json': () => JSON.stringify({agrees, text: 'what the tool said'})})
+
+  test('is upheld when Kafka’s own dump tool agreed', async () => {
+    expect((await judged('data-loss', asIs, {...full, ...witness(true)})).outcome).toBe('upheld')
+  })
+
+  test('is inconclusive when the tool read something else, or was never asked', async () => {
+    expect((await judged('data-loss', asIs, {...full, ...witness(false)})).verdict).toMatchObject({
+      outcome: 'inconclusive',
+      because: 'what the tool said',
+    })
+    expect((await judged('data-loss', asIs, full)).outcome).toBe('inconclusive')
+  })
+
+  test('whose trials are damaged in the middle is not judged at all', async () => {
+    const damage = {'trials.jsonl': (text: string) => `{"torn": ${text}`}
+    await expect(judged('data-loss', asIs, damage)).rejects.toMatchObject({code: 'KX_RUN_DAMAGED', exit: 5})
   })
 })
 
