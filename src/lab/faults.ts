@@ -1,6 +1,7 @@
 import type {ClusterNode, Proof} from '../cluster/cluster.js'
 import {type JournalEntry, record} from '../cluster/journal.js'
 import type {FaultRecord} from '../experiment/bench.js'
+import {endsTheRun} from './final.js'
 import {KxError, messageOf} from '../util/errors.js'
 
 export interface FaultContext {
@@ -36,6 +37,7 @@ export async function act(context: FaultContext, node: ClusterNode, fault: Proof
     proof = await node[fault]()
   } catch (error) {
     write({at: new Date().toISOString(), state: 'failed', fault, nodeId: node.nodeId, error: messageOf(error)})
+    if (endsTheRun(error)) throw error
     throw new KxError(
       'inconclusive',
       'KX_FAULT',

@@ -8,13 +8,10 @@ import {randomFrom} from '../util/statistics.js'
 import {within} from '../util/until.js'
 import {type Apparatus, setUp, tearDown, topicName, untilClean, victimOf} from './apparatus.js'
 import {LabBench} from './bench.js'
-import type {FaultContext} from './faults.js'
-import {heal} from './faults.js'
+import {type FaultContext, heal} from './faults.js'
+import {endsTheRun} from './final.js'
 import type {Store, StoredTrial} from './store.js'
 import {ClusterView} from './view.js'
-
-/** Repeating would not help: these are told to the person, with their cure. */
-const endsTheRun: ReadonlySet<string> = new Set(['KX_RESULTS', 'KX_DISK_FULL', 'KX_DYNAMIC_CONFIG', 'KX_NO_ENGINE'])
 
 export interface TrialOptions {
   readonly note: AnyExperiment
@@ -68,7 +65,7 @@ export async function runTrial(options: TrialOptions): Promise<StoredTrial> {
     }
   } catch (error) {
     if (signal.aborted) throw error
-    if (error instanceof KxError && endsTheRun.has(error.code)) throw error
+    if (endsTheRun(error)) throw error
     const reason = bounded.aborted
       ? `the trial took longer than ${trialTimeoutMs / 1_000} s (${messageOf(error)})`
       : messageOf(error)

@@ -1,4 +1,5 @@
 import type {Cluster, ClusterNode} from '../cluster/cluster.js'
+import {endsTheRun} from './final.js'
 import {KxError, messageOf} from '../util/errors.js'
 import {until} from '../util/until.js'
 import {Connection} from '../wire/connection.js'
@@ -153,7 +154,7 @@ export class ClusterView implements AsyncDisposable {
         try {
           return await probe()
         } catch (error) {
-          if (this.signal.aborted) throw error
+          if (this.signal.aborted || endsTheRun(error)) throw error
           last = messageOf(error)
           return undefined
         }
