@@ -77,7 +77,7 @@ export async function up(request: ClusterRequest): Promise<UpResult> {
   }
   if (state) await removeHalfStarted(state, request)
   try {
-    const chosen = await chooseRuntime(request.runtime, {...request, spec: {...defaultSpec, ...request.asked}})
+    const chosen = await chooseRuntime(request.runtime, {...request, spec: await specOf(request)})
     await using cluster = await startReady(chosen, request, false)
     return {status: await statusOf(stateOf(cluster.name)), outcome: 'started'}
   } finally {
@@ -89,7 +89,7 @@ export async function up(request: ClusterRequest): Promise<UpResult> {
 /** A cluster for one run, ready. The caller removes it: `cluster.down({wipe: true})`. On any failure nothing is left. */
 export async function startEphemeral(request: ClusterRequest): Promise<Cluster> {
   checkName(request.name)
-  const chosen = await chooseRuntime(request.runtime, {...request, spec: {...defaultSpec, ...request.asked}})
+  const chosen = await chooseRuntime(request.runtime, {...request, spec: await specOf(request)})
   return startReady(chosen, request, true)
 }
 
@@ -244,15 +244,23 @@ function note(cluster: Cluster, proof: Proof): void {
   }
 }
 
+/** What was asked for, else kx's own; an unpacked distribution says itself which Kafka it is. */
+async function specOf({asked, kafkaHome}: ClusterRequest): Promise<ClusterSpec> {
+  const spec = {...defaultSpec, ...asked}
+  if (kafkaHome === undefined || asked.kafkaVersion !== undefined) return spec
+  const {versionOfHome} = await import('./local/jars.js')
+  return {...spec, kafkaVersion: (await versionOfHome(kafkaHome)) ?? spec.kafkaVersion}
+}
+
 async function startReady(
   {runtime, passedOver}: Chosen,
   request: ClusterRequest,
   ephemeral: boolean,
 ): Promise<Cluster> {
-  const {name, asked, signal, timeoutMs, progress} = request
+  const {name, signal, timeoutMs, progress} = request
   for (const obstacle of passedOver) progress(`not on ${obstacle}`)
   const startedMs = performance.now()
-  const cluster = await runtime.start({...request, spec: {...defaultSpec, ...asked}, ephemeral})
+  const cluster = await runtime.start({...request, spec: await specOf(request), ephemeral})
   try {
     const leftMs = Math.max(5_000, timeoutMs - (performance.now() - startedMs))
     await untilReady(cluster, {signal, progress, timeoutMs: leftMs})

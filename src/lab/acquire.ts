@@ -79,12 +79,11 @@ export async function acquire(options: AcquireOptions): Promise<Acquired> {
   }
 }
 
-function askedSpec(note: AnyExperiment, choice: ClusterChoice): ClusterSpec {
+function askedSpec(note: AnyExperiment, choice: ClusterChoice): Partial<ClusterSpec> {
   return {
-    ...defaultSpec,
     controllers: note.apparatus.controllers,
     profile: choice.profile ?? note.apparatus.profile ?? defaultSpec.profile,
-    kafkaVersion: choice.kafkaVersion ?? defaultSpec.kafkaVersion,
+    ...(choice.kafkaVersion === undefined ? {} : {kafkaVersion: choice.kafkaVersion}),
     config: choice.config,
     features: choice.features ?? {},
     heapMiB: choice.heapMiB ?? defaultSpec.heapMiB,

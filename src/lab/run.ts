@@ -4,6 +4,7 @@ import {removeState} from '../cluster/state.js'
 import {type Judgement, judge} from '../experiment/judge.js'
 import type {AnyExperiment} from '../experiment/experiment.js'
 import type {ReportInput, RunRecord} from '../experiment/run.js'
+import {isNewerThanKnown} from '../kafka/versions.js'
 import {KxError, messageOf} from '../util/errors.js'
 import {duration} from '../util/format.js'
 import {type Acquired, acquire, type ClusterChoice} from './acquire.js'
@@ -141,6 +142,9 @@ class Session {
     const {name, note, planned, seed, options, store, cluster} = session
     await using view = new ClusterView(cluster, options.signal)
     const swept = cluster.ephemeral ? [] : await sweep(view, experimentNames())
+    if (isNewerThanKnown(cluster.spec.kafkaVersion)) {
+      options.watch({kind: 'warning', text: `Kafka ${cluster.spec.kafkaVersion} is newer than this kx knows`})
+    }
     if (swept.length > 0)
       options.watch({kind: 'note', text: `deleted ${swept.length} topics that an earlier run had left`})
     const plan: StoredPlan = {

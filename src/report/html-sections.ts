@@ -78,14 +78,15 @@ export function evidence(input: ReportInput, dir: string): Html {
   if (loose.length > 0) groups.push({folder: 'evidence', files: loose})
   const parts = groups.map(({folder, files}, index) => {
     const dumps = files.flatMap(({path}) =>
-      /\.log(\.gz)?$/.test(path) ? `kx dump-log --print-data-log ${at(path)}` : [],
+      /\.log(\.gz)?$/.test(path) ? `kafka-dump-log.sh --print-data-log --files ${at(path.replace(/\.gz$/, ''))}` : [],
     )
-    const lines = [...(folder === 'evidence' ? [] : [`kx diff-replicas ${at(folder)}`]), ...dumps]
+    const zipped = files.some(({path}) => path.endsWith('.gz'))
+    const lines = [...(zipped ? [`gunzip --keep --recursive ${at(folder)}`] : []), ...dumps]
     const size = bytes(files.reduce((sum, {sizeInBytes}) => sum + sizeInBytes, 0))
     return html`<details${index === 0 && new Html(' open')}><summary>${folder} <span class="soft">${plural(files.length, 'file')}, ${size}</span></summary>${lines.length > 0 && commandBlock(lines)}${fileTable(files)}</details>`
   })
   const zipped = input.evidence.some(({path}) => path.endsWith('.gz'))
-  return html`<p>The files on which the verdict rests, of all replicas.${dir === '.' && ' The commands are for the folder of this report.'}${zipped && ' They are stored compressed; size and digest are those of the file as it lay on the broker’s disk, and Kafka’s own tool reads it after gunzip.'}</p>${parts}`
+  return html`<p>The files on which the verdict rests, of all replicas.${dir === '.' && ' The commands are for the folder of this report.'}${zipped && ' They are stored compressed; size and digest are those of the file as it lay on the broker’s disk, and Kafka’s own tool reads them after gunzip.'}</p>${parts}`
 }
 
 function fileTable(files: ReportInput['evidence']): Html {
