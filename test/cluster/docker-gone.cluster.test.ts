@@ -1,7 +1,8 @@
 import {join} from 'node:path'
 import {connect, createServer, type Server, type Socket} from 'node:net'
 import {DockerRuntime} from '../../src/cluster/docker/runtime.js'
-import {loadState} from '../../src/cluster/state.js'
+import {clusterNames, loadState} from '../../src/cluster/state.js'
+import {runExperiment} from '../../src/lab/run.js'
 import {until} from '../../src/util/until.js'
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, it} from 'vitest'
 import {forever, leftBehind, node, Rig, small, topic} from './docker-rig.js'
@@ -72,6 +73,35 @@ describe('an engine that goes away', () => {
     await expect(cluster.dumpLog([], [])).rejects.toMatchObject(gone)
     await expect(cluster.down({wipe: true})).rejects.toMatchObject(gone)
     door = await Door.open(door.path, door.target)
+    await cluster.down({wipe: true})
+    expect(await leftBehind()).toEqual([])
+  })
+
+  it('in the middle of an experiment’s fault ends the run with that one error, and names the way to clean up', async () => {
+    const warnings: string[] = []
+    const run = runExperiment('data-loss', {
+      cluster: {runtime: 'docker', fresh: true, keep: false, config: {}, timeoutMs: 120_000},
+      knobs: {},
+      quick: true,
+      resultsDir: join(rig.state, 'results'),
+      signal: forever,
+      watch: ({kind, text}) => {
+        if (kind === 'warning') warnings.push(text)
+        if (text.startsWith('pause broker')) void door.close()
+      },
+    })
+    await expect(run).rejects.toMatchObject({
+      kind: 'environment',
+      code: 'KX_DOCKER_GONE',
+      message: expect.stringContaining(door.path),
+    })
+    expect(warnings).toEqual([expect.stringContaining('kx clean')])
+    const [name = ''] = clusterNames()
+    expect(name).toMatch(/^x-/)
+    door = await Door.open(door.path, door.target)
+    const state = loadState(name)
+    if (!state) throw new Error('no state')
+    await using cluster = await new DockerRuntime().attach(state)
     await cluster.down({wipe: true})
     expect(await leftBehind()).toEqual([])
   })
