@@ -1,5 +1,5 @@
 // Makes the reference runs anew: one quick run of each experiment under results/reference/, without the nodes' logs (they
-// name folders of the machine). Tests judge them again, and doctored copies of them.
+// name folders of the machine) and without the page (`kx results rejudge` writes it anew). Tests judge them again, and doctored copies of them.
 //   node scripts/reference.mjs [experiment …]
 import {spawnSync} from 'node:child_process'
 import {mkdirSync, readdirSync, rmSync, writeFileSync} from 'node:fs'
@@ -18,8 +18,10 @@ for (const name of names) {
     process.stderr.write(`${name} exited with ${status}: no reference\n`)
     process.exit(1)
   }
-  for (const id of readdirSync(`${folder}/${name}`).filter(entry => entry !== 'latest'))
-    rmSync(`${folder}/${name}/${id}/logs`, {recursive: true, force: true})
+  for (const id of readdirSync(`${folder}/${name}`).filter(entry => entry !== 'latest')) {
+    for (const part of ['logs', 'report.html'])
+      rmSync(`${folder}/${name}/${id}/${part}`, {recursive: true, force: true})
+  }
 }
 writeFileSync(
   `${folder}/README.md`,

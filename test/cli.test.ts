@@ -525,7 +525,7 @@ describe('stored runs', () => {
 
   test.each(runs)('%s is judged again, with the exit code of its verdict and fresh reports', async experiment => {
     const dir = copied(experiment)
-    rmSync(join(dir, 'report.html'))
+    rmSync(join(dir, 'report.html'), {force: true})
     const {stdout, exit} = await kx('results', 'rejudge', experiment, ...results(), '-o', 'json')
     const {run} = schemas.rejudge.schema.parse(JSON.parse(stdout))
     expect(exit).toBe({upheld: 0, refuted: 1, inconclusive: 3}[run.verdict.outcome])
