@@ -32,6 +32,11 @@ export default experiment({
 
   // kafkajs is observed as people use it; the wire writer sees every error code. The acks=all twin shares the blow.
   async method(bench, {kill}, {rate, loadMs}) {
+    // A topic that was just made is not replicated at once: seen, 302 of 302 records lost of a topic of one second. That is
+    // another finding than this one, so replication is running before the load begins.
+    const baseline = await bench.writeEach({acks: 'all', count: 10})
+    await bench.untilReplicasAreEqual()
+
     const wire = await bench.topic('wire').load({client: 'wire', acks: 1, connections: 4, perSecond: rate})
     const kafkajs = await bench.topic('kafkajs').load({client: 'kafkajs', acks: 1, perSecond: rate})
     const acksAll = await bench.topic('acksAll').load({client: 'wire', acks: 'all', connections: 4, perSecond: rate / 4})
@@ -47,7 +52,7 @@ export default experiment({
     const found = await bench.readAll()
     const replicas = await bench.replicaRecords()
     const timeline = await bench.timeline()
-    return {wire: wireWrites, kafkajs: kafkajsWrites, acksAll: acksAllWrites, blow, dead, found, replicas, timeline}
+    return {baseline, wire: wireWrites, kafkajs: kafkajsWrites, acksAll: acksAllWrites, blow, dead, found, replicas, timeline}
   },
 
   given: {
@@ -91,7 +96,7 @@ export default experiment({
     allOf(
       always('acks=all loses nothing that was acknowledged', trials.under('killed-at-random'), {
         tells: t => t.acksAll.ok.length > 0 && electionOf(t.timeline, {topic: 'acksAll', fault: t.blow}).newLeaderMs !== null,
-        holds: t => lost(t.acksAll, t.found.acksAll).length === 0,
+        holds: t => [t.acksAll, t.baseline.acksAll].every(writes => lost(writes, t.found.acksAll).length === 0),
       }),
       sometimes('the leader was ahead of its followers when it died', trials.under('killed-at-random'), {
         holds: t => [t.wire, t.kafkajs, t.acksAll].some(writes => onlyOn(t.dead, t.replicas, writes).length > 0),
@@ -108,6 +113,19 @@ export default experiment({
         holds: t => lost(t.wire, t.found.wire).length + lost(t.kafkajs, t.found.kafkajs).length + lost(t.acksAll, t.found.acksAll).length === 0,
       }),
     ),
+
+  example: trials => {
+    const blows = trials.under('killed-at-random')
+    if (blows.length === 0) return undefined
+    const ascending = (losses: readonly number[]) => [...losses].sort((a, b) => a - b).join(', ')
+    const wire = blows.map(({observation: t}) => lost(t.wire, t.found.wire).length)
+    const kafkajs = blows.map(({observation: t}) => lost(t.kafkajs, t.found.kafkajs).length)
+    const some = blows.filter((_, index) => wire[index]! + kafkajs[index]! > 0).length
+    return (
+      `acknowledged with acks=1 and lost, blow by blow in ascending order: wire client ${ascending(wire)}; kafkajs ${ascending(kafkajs)}. ` +
+      `Something was lost in ${some} of ${blows.length} blows.`
+    )
+  },
 
   figures: trials => [
     distribution(

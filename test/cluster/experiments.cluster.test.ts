@@ -141,3 +141,11 @@ onOneCluster(
   {runtime: 'local', profile: 'fast', kafkaVersion: '4.0.2'},
   () => ['data-loss', 'min-insync-replicas'],
 )
+
+// `npm run test:full`: the Kafka lines between, and everything on containers.
+if (process.env.KX_TEST_FULL) {
+  for (const kafkaVersion of ['4.1.2', '4.2.2', '4.3.1']) {
+    onOneCluster(`on Kafka ${kafkaVersion}`, {runtime: 'local', profile: 'fast', kafkaVersion}, experimentNames)
+  }
+  onOneCluster('all experiments on containers', {runtime: 'docker', profile: 'default'}, experimentNames)
+}
