@@ -100,6 +100,9 @@ async function objectionTo(name: string, note: AnyExperiment, choice: ClusterCho
   if (choice.runtime !== 'auto' && state.runtime !== choice.runtime) return `${said} runs on ${state.runtime}`
   if (choice.kafkaVersion && spec.kafkaVersion !== choice.kafkaVersion) return `${said} runs Kafka ${spec.kafkaVersion}`
   if (profile && spec.profile !== profile) return `${said} has profile ${spec.profile}`
+  if (choice.heapMiB !== undefined && spec.heapMiB !== choice.heapMiB) return `${said} has heaps of ${spec.heapMiB} MiB`
+  if (choice.image !== undefined && state.detail.image !== choice.image) return `${said} runs another image`
+  if (choice.kafkaHome !== undefined || choice.portBase !== undefined) return `${said} was not made with these flags`
   if (spec.brokers !== 3) return `${said} has ${spec.brokers} brokers, not 3`
   if (spec.controllers === 0)
     return `in ${said} the brokers are controllers too, so a broker's fault is a controller's fault`

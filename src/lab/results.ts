@@ -132,7 +132,7 @@ function readRun(dir: string): RunRecord {
 
 function readEvidence(dir: string): EvidenceFile[] {
   const path = join(dir, 'evidence.json')
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as EvidenceFile[]) : []
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as {files: EvidenceFile[]}).files : []
 }
 
 function guarded<T>(dir: string, read: () => T): T {

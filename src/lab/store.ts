@@ -99,18 +99,24 @@ export class Store {
   }
 
   saveHistory(trial: number, operations: readonly Operation[]): void {
-    const lines = operations.map(operation => `${JSON.stringify(operation)}\n`).join('')
+    const head = {schema: 'kx/history/1', trial}
+    const lines = [head, ...operations].map(line => `${JSON.stringify(line)}\n`).join('')
     this.write(`history-${trial}.jsonl.gz`, gzipSync(this.redaction.text(lines)))
   }
 
   saveTimeline(trial: number, events: readonly unknown[]): void {
-    const lines = events.map(event => `${JSON.stringify(this.redaction.data(event))}\n`)
+    const lines = [{schema: 'kx/metadata/1', trial}, ...events].map(
+      event => `${JSON.stringify(this.redaction.data(event))}\n`,
+    )
     this.write(`metadata-${trial}.jsonl`, lines.join(''))
   }
 
   appendFault(line: object): void {
     guarded(this.dir, () =>
-      appendFileSync(join(this.dir, 'faults.jsonl'), `${JSON.stringify(this.redaction.data(line))}\n`),
+      appendFileSync(
+        join(this.dir, 'faults.jsonl'),
+        `${JSON.stringify(this.redaction.data({schema: 'kx/fault/1', ...line}))}\n`,
+      ),
     )
   }
 
@@ -141,7 +147,7 @@ export class Store {
   /** `run.json`; `latest` points to it from the first save on. */
   saveRun(run: RunRecord): void {
     const stored = this.redaction.data({...run, dir: '.'})
-    this.write('evidence.json', `${JSON.stringify(this.#evidence, null, 2)}\n`)
+    this.write('evidence.json', `${JSON.stringify({schema: 'kx/evidence/1', files: this.#evidence}, null, 2)}\n`)
     this.write('run.json', `${JSON.stringify(stored, null, 2)}\n`)
     guarded(this.dir, () => writeFileSync(join(dirname(this.dir), 'latest'), `${basename(this.dir)}\n`))
   }
