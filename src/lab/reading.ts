@@ -60,22 +60,7 @@ export async function readTo(
   let offset = 0
   while (offset < endOffset) {
     view.signal.throwIfAborted()
-    const answer = await fetch(connection, {
-      topic,
-      partition: 0,
-      offset: BigInt(offset),
-      maxBytes: 4_194_304,
-      minBytes: 1,
-      maxWaitMs: 500,
-    })
-    if (answer.errorCode !== 0) {
-      throw new KxError(
-        'environment',
-        'KX_FETCH',
-        `Broker ${leader} answers a Fetch of ${topic} at ${offset} with error ${answer.errorCode}.`,
-      )
-    }
-    const part = await foundIn(answer.records)
+    const part = await foundIn(await recordsAt(connection, topic, leader, offset))
     if (part.nextOffset === undefined) {
       throw new KxError(
         'environment',
@@ -92,22 +77,17 @@ export async function readTo(
 /** What a consumer gets from this offset on, asking once and waiting a little: 0 if the leader gives nothing. */
 export async function recordsFrom(view: ClusterView, topic: string, leader: number, offset: number): Promise<number> {
   await using connection = await reader(view, leader)
-  const answer = await fetch(connection, {
-    topic,
-    partition: 0,
-    offset: BigInt(offset),
-    maxBytes: 1_048_576,
-    minBytes: 1,
-    maxWaitMs: 500,
-  })
-  if (answer.errorCode !== 0) {
-    throw new KxError(
-      'environment',
-      'KX_FETCH',
-      `Broker ${leader} answers a Fetch of ${topic} at ${offset} with error ${answer.errorCode}.`,
-    )
-  }
-  return (await foundIn(answer.records)).found.filter(record => record.offset >= offset).length
+  const {found} = await foundIn(await recordsAt(connection, topic, leader, offset))
+  return found.filter(record => record.offset >= offset).length
+}
+
+/** One Fetch; an error of the broker is an error here, never an empty answer. */
+async function recordsAt(connection: Connection, topic: string, leader: number, offset: number): Promise<Buffer> {
+  const request = {topic, partition: 0, offset: BigInt(offset), maxBytes: 4_194_304, minBytes: 1, maxWaitMs: 500}
+  const {errorCode, records} = await fetch(connection, request)
+  if (errorCode === 0) return records
+  const message = `Broker ${leader} answers a Fetch of ${topic} at ${offset} with error ${errorCode}.`
+  throw new KxError('environment', 'KX_FETCH', message)
 }
 
 /** Follows a topic until it is stopped; finds the leader again whenever the connection or the leadership breaks. */

@@ -188,7 +188,7 @@ describe('a local cluster of 3 brokers and a controller', () => {
       expect(await rejection(node(cluster, 2).pause())).toMatchObject({code: 'KX_NODE_STATE'})
     }
     saveState(state)
-    expect(await identify(pid)).toBeDefined()
+    expect((await identify(pid))?.pid).toBe(pid)
     expect(await node(cluster, 2).state()).toBe('running')
   })
 
@@ -221,11 +221,11 @@ describe('a local cluster of 3 brokers and a controller', () => {
       'stopped',
       'stopped',
     ])
-    for (const pid of readers) expect(await identify(pid)).toBeDefined()
+    for (const pid of readers) expect((await identify(pid))?.pid).toBe(pid)
     await Promise.all(cluster.nodes.map(one => one.start()))
     await untilReady(cluster, quietly)
     expect(await killLeftovers('life')).toBe(4)
-    for (const pid of readers) expect(await identify(pid)).toBeDefined()
+    for (const pid of readers) expect((await identify(pid))?.pid).toBe(pid)
     const ports = portsOf([loadState('life') as ClusterState])
     await cluster.down({wipe: true})
     await expectNothingLeft('life', ports)

@@ -6,7 +6,6 @@ import {measuresCsv} from '../../../src/report/csv.js'
 import {htmlReport} from '../../../src/report/html.js'
 import {junitXml} from '../../../src/report/junit.js'
 import {markdownReport} from '../../../src/report/markdown.js'
-import {resultsTable} from '../../../src/report/results-table.js'
 import {thinned} from '../../../src/report/scale.js'
 import {stepSummary} from '../../../src/report/step-summary.js'
 import {textReport} from '../../../src/report/text.js'
@@ -150,12 +149,7 @@ test('any input makes Markdown, JUnit XML and summaries without control characte
   fc.assert(
     fc.property(input, report => {
       const result = {experiment: report.run.experiment, run: report.run, durationMs: 1}
-      const all = [
-        markdownReport(report),
-        junitXml([result]),
-        stepSummary([result]),
-        resultsTable([report.run], {width: 80, colour: false, unicode: true}),
-      ]
+      const all = [markdownReport(report), junitXml([result]), stepSummary([result])]
       // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
       for (const made of all) expect(made).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
       expect(junitXml([result]).replace(/<[^<>]*>/g, '')).not.toMatch(/[<>]/)
