@@ -38,11 +38,13 @@ const layers: Record<string, readonly string[]> = {
     'src/experiment',
     'experiments',
   ],
+  'src/inspect': ['src/log', 'src/protocol', 'src/wire', 'src/cluster', 'src/kafka', 'src/util'],
   'src/cli': ['src/lab', 'src/report', 'src/experiment', 'src/util', 'src/kafka', 'src/cluster'],
   commands: [
     'src/cli',
     'src/lab',
     'src/report',
+    'src/inspect',
     'src/log',
     'src/wire',
     'src/cluster',
