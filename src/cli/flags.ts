@@ -36,15 +36,12 @@ export const sizeFlag = Flags.custom<number>({
   },
 })
 
-/** One `name=value`; the value may contain `=` and may be empty. */
-const settings = Flags.custom<[name: string, value: string][]>({
-  multiple: true,
-  multipleNonGreedy: true,
+/** Each `name=value`, as it was typed; {@link configOf} takes them apart. The value may contain `=` and may be empty. */
+const settings = Flags.custom<string>({
   helpValue: '<name>=<value>',
   async parse(text) {
-    const at = text.indexOf('=')
-    if (at < 1) throw new CLIError(`"${text}" is no setting; write name=value`)
-    return [[text.slice(0, at).trim(), text.slice(at + 1).trim()]]
+    if (text.indexOf('=') < 1) throw new CLIError(`"${text}" is no setting; write name=value`)
+    return text
   },
 })
 
@@ -64,7 +61,11 @@ export const startFlags = {
     options: ['default', 'fast'] as const,
     summary: "time-outs: Kafka's own, or shorter ones (broker session 3 s)",
   })(),
-  config: settings({summary: "a broker setting that wins over kx's own; repeatable"}),
+  config: settings({
+    multiple: true,
+    multipleNonGreedy: true,
+    summary: "a broker setting that wins over kx's own; repeatable",
+  }),
   heap: sizeFlag({summary: "each node's heap (384m if not said)"}),
   'port-base': Flags.integer({
     helpValue: '<port>',
@@ -79,10 +80,16 @@ export const startFlags = {
   }),
 }
 
-export function configOf(
-  settings: readonly (readonly [string, string])[] | undefined,
-): Record<string, string> | undefined {
-  return settings && Object.fromEntries(settings)
+export function configOf(settings: readonly string[] | undefined): Record<string, string> | undefined {
+  return (
+    settings &&
+    Object.fromEntries(
+      settings.map(text => {
+        const at = text.indexOf('=')
+        return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+      }),
+    )
+  )
 }
 
 export const resultsFlag = Flags.string({default: 'results', helpValue: '<folder>', summary: 'where runs are stored'})
