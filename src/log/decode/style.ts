@@ -1,0 +1,4 @@
+/** The lines of Kafka whose dump tool prints differently: 4.0 (Scala), 4.2 (Scala, JSON everywhere), 4.4 (Java). */
+export const kafkaStyles = ['4.0', '4.2', '4.4'] as const
+
+export type KafkaStyle = (typeof kafkaStyles)[number]
