@@ -27,6 +27,24 @@ export interface LogFile {
   open(): ByteSource
 }
 
+/**
+ * A partition's folder on a node, for whoever looks at it for longer than a moment. Every call sees it as it is then;
+ * nothing in it is ever changed. Memory is bounded whatever the size of the files: what must be copied out of a
+ * container goes to the disk. Disposing of it removes the copies.
+ */
+export interface PartitionFolder extends AsyncDisposable {
+  /** For people: a path, or `container:path` as `docker cp` writes it. */
+  readonly path: string
+  /** Empty if the node has no such folder. */
+  list(): Promise<readonly {readonly name: string; readonly size: number}[]>
+  /** The file as it is now; `undefined` if it is not there. */
+  open(name: string): Promise<ByteSource | undefined>
+  /** Bytes of the file now; `undefined` if it is not there. Cheap: for asking again and again. */
+  sizeOf(name: string): Promise<number | undefined>
+  /** Up to `length` bytes of the file as it is now, fewer if it has become shorter. For the end of a file that grows. */
+  read(name: string, position: number, length: number): Promise<Buffer>
+}
+
 /** A node and the ways in which it can be hurt. Every fault has its cure: kill, stop ↔ start; pause ↔ resume. */
 export interface ClusterNode {
   readonly nodeId: number
@@ -48,6 +66,8 @@ export interface ClusterNode {
   start(): Promise<Proof>
   /** The files of a partition on this node's disk now, whatever state the node is in. Empty if it has none. */
   files(partition: TopicPartition): Promise<readonly LogFile[]>
+  /** The same folder, to be read in parts and again later. */
+  folder(partition: TopicPartition): PartitionFolder
   /** The last lines of the node's own log. */
   logTail(lines: number): Promise<readonly string[]>
 }

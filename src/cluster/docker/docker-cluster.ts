@@ -1,9 +1,10 @@
 import {existsSync} from 'node:fs'
+import {join} from 'node:path'
 import {KxError} from '../../util/errors.js'
 import type {Cluster, ClusterState} from '../cluster.js'
 import {signal, untilGone} from '../local/process.js'
 import {findProcesses} from '../owner.js'
-import {removeState, updateState} from '../state.js'
+import {clusterFolder, removeState, updateState} from '../state.js'
 import {composeCreate} from './compose-cli.js'
 import {dumpInContainer} from './dump.js'
 import {type Engine, isEngineGone} from './engine.js'
@@ -45,7 +46,8 @@ export class DockerCluster implements Cluster {
     this.spec = state.spec
     this.clusterId = state.clusterId
     this.ephemeral = state.ephemeral
-    const context = {engine, owner: detail.owner, recreate: () => this.recreate()}
+    const copies = join(clusterFolder(state.name), 'tmp')
+    const context = {engine, copies, owner: detail.owner, recreate: () => this.recreate()}
     this.nodes = state.nodes.map(record => new DockerNode(context, record))
     this.brokers = this.nodes.filter(node => node.roles.includes('broker'))
     this.bootstrapServers = this.brokers.map(node => node.address).join(',')

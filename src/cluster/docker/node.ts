@@ -4,15 +4,18 @@ import {type TopicPartition, nameOf} from '../../kafka/topic-partition.js'
 import {KxError} from '../../util/errors.js'
 import {duration} from '../../util/format.js'
 import {until} from '../../util/until.js'
-import type {ClusterNode, LogFile, NodeRecord, NodeState, Proof} from '../cluster.js'
+import type {ClusterNode, LogFile, NodeRecord, NodeState, PartitionFolder, Proof} from '../cluster.js'
 import {type Engine, isEngineGone, reasonOf, statusOf} from './engine.js'
 import {filesInArchive} from './files.js'
 import {identityFrom} from './labels.js'
+import {DockerFolder} from './partition-folder.js'
 import {linesOf} from './streams.js'
 
 /** What the nodes of one cluster share. */
 export interface NodeContext {
   readonly engine: Engine
+  /** Where copies of a container's files may go. */
+  readonly copies: string
   /** The label that a container must carry before kx touches it. */
   readonly owner: string
   /** Makes the containers anew after `down` has removed them; the data are in the volumes. */
@@ -122,6 +125,17 @@ export class DockerNode implements ClusterNode {
         if (error instanceof KxError || attempt >= attempts) throw error
       }
     }
+  }
+
+  folder(partition: TopicPartition): PartitionFolder {
+    const {engine, copies} = this.context
+    const found = async () => {
+      const info = await this.inspect()
+      if (!info) throw this.gone()
+      return {id: info.Id, isRunning: stateOf(info) === 'running'}
+    }
+    const path = `${this.logDir}/${nameOf(partition)}`
+    return new DockerFolder({engine, container: this.container, found, path, copies})
   }
 
   async logTail(lines: number): Promise<readonly string[]> {

@@ -32,6 +32,11 @@ export function demultiplexed(output: Buffer): {readonly stdout: string; readonl
   return {stdout: joined('stdout').toString(), stderr: joined('stderr').toString()}
 }
 
+/** What was printed on stdout, which need not be text. */
+export function stdoutBytes(output: Buffer): Buffer {
+  return Buffer.concat([...framesOf(output)].filter(({kind}) => kind === 'stdout').map(({bytes}) => bytes))
+}
+
 /** Both outputs as lines, in the order in which they came; empty lines are left out. */
 export function linesOf(output: Buffer): string[] {
   const text = Buffer.concat([...framesOf(output)].map(({bytes}) => bytes)).toString()

@@ -3,7 +3,7 @@ import {open, readdir, stat} from 'node:fs/promises'
 import {join} from 'node:path'
 import type {ByteSource} from '../../log/byte-source.js'
 import {systemCode} from '../../util/errors.js'
-import type {LogFile} from '../cluster.js'
+import type {LogFile, PartitionFolder} from '../cluster.js'
 
 /** The files of a folder as they lie there now, by name; none if there is no such folder. */
 export async function filesIn(folder: string): Promise<LogFile[]> {
@@ -32,6 +32,25 @@ export function fileSource(path: string, size: number): ByteSource {
   }
 }
 
+/** A folder of this machine. Nothing stays open, so there is nothing to dispose of. */
+export function localFolder(path: string): PartitionFolder {
+  const sizeOf = (name: string) => sizeIfThere(join(path, name))
+  return {
+    path,
+    list: () => filesIn(path),
+    sizeOf,
+    async open(name) {
+      const size = await sizeOf(name)
+      return size === undefined ? undefined : fileSource(join(path, name), size)
+    },
+    async read(name, position, length) {
+      const size = (await sizeOf(name)) ?? 0
+      return position >= size ? Buffer.alloc(0) : fileSource(join(path, name), size).read(position, length)
+    },
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
 /** The last lines of a text file, without reading all of it; none if it is not there. */
 export async function tail(path: string, lines: number): Promise<string[]> {
   const size = await stat(path).then(
@@ -55,9 +74,13 @@ async function list(folder: string): Promise<Dirent[]> {
 /** A running broker may delete a file between the listing and the look at it. */
 async function logFile(folder: string, name: string): Promise<LogFile | undefined> {
   const path = join(folder, name)
+  const size = await sizeIfThere(path)
+  return size === undefined ? undefined : {name, size, open: () => fileSource(path, statSync(path).size)}
+}
+
+async function sizeIfThere(path: string): Promise<number | undefined> {
   try {
-    const {size} = await stat(path)
-    return {name, size, open: () => fileSource(path, statSync(path).size)}
+    return (await stat(path)).size
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined
     throw error

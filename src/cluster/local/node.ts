@@ -2,13 +2,13 @@ import {join} from 'node:path'
 import {nameOf, type TopicPartition} from '../../kafka/topic-partition.js'
 import {KxError} from '../../util/errors.js'
 import {until} from '../../util/until.js'
-import type {ClusterNode, LogFile, NodeRecord, NodeState, Proof, Role} from '../cluster.js'
+import type {ClusterNode, LogFile, NodeRecord, NodeState, PartitionFolder, Proof, Role} from '../cluster.js'
 import {findProcesses, identify, type RunningProcess} from '../owner.js'
 import {isFree, portOwner, taken} from '../ports.js'
 import {loadState, updateState} from '../state.js'
 import {nodeFolders} from './folders.js'
 import {nodeMark} from './jvm.js'
-import {filesIn, tail} from './log-files.js'
+import {filesIn, localFolder, tail} from './log-files.js'
 import {isStopped, signal, startDetached, threadStates, untilGone} from './process.js'
 
 /** Controlled shutdown moves leaders first; Kafka itself gives up after a while. */
@@ -86,6 +86,10 @@ export class LocalNode implements ClusterNode {
 
   async files(partition: TopicPartition): Promise<readonly LogFile[]> {
     return filesIn(join(this.record().logDir, nameOf(partition)))
+  }
+
+  folder(partition: TopicPartition): PartitionFolder {
+    return localFolder(join(this.record().logDir, nameOf(partition)))
   }
 
   async logTail(lines: number): Promise<readonly string[]> {
