@@ -1,8 +1,11 @@
 import {paint, safeText, wrap, type Screen} from './terminal.js'
 import type {Failure} from './failure.js'
 
+/** What every command can print. */
 export const formats = ['text', 'wide', 'json', 'yaml'] as const
-export type Format = (typeof formats)[number]
+/** What a command whose answer is streamed can print, too. */
+export const streamFormats = [...formats, 'ndjson', 'csv', 'kafka'] as const
+export type Format = (typeof streamFormats)[number]
 
 /** How text is to be laid out. */
 export interface View {
@@ -19,6 +22,20 @@ export interface Answer {
   text(view: View): string
   /** Exit code of a command that went well but whose answer is no (1) or unknown (3). */
   readonly exit?: number
+}
+
+/** Where a streamed answer goes. */
+export interface Output {
+  /** Resolves when `bytes` may be reused; waits while the reader is slow. Written text is UTF-8. */
+  write(bytes: Uint8Array | string): Promise<void>
+  /** The reader went away (`| head`): whatever is still to come may be left out. */
+  readonly gone: boolean
+}
+
+/** An answer that may be larger than memory: it writes itself, piece by piece. */
+export interface StreamedAnswer {
+  /** Writes all of stdout; gives the exit code. `view` is for the formats that people read. */
+  stream(output: Output, format: Format, view: View): Promise<number>
 }
 
 /** The whole of stdout, with its newline. */

@@ -3,11 +3,21 @@ import {Command} from '@oclif/core/command'
 import * as Flags from '@oclif/core/flags'
 import type {Interfaces} from '@oclif/core'
 import {exitCode} from '../util/errors.js'
-import {type Answer, failureText, type Format, formats, rendered, renderedFailure} from './answer.js'
+import {
+  type Answer,
+  failureText,
+  type Format,
+  formats,
+  rendered,
+  renderedFailure,
+  type StreamedAnswer,
+  streamFormats,
+} from './answer.js'
 import {type Preset, presets} from './config.js'
 import {type Failure, failureOf} from './failure.js'
 import {interruptible} from './interrupt.js'
 import {Progress} from './progress.js'
+import {Stdout} from './stdout.js'
 import {screen} from './terminal.js'
 
 /** What a command works with. */
@@ -29,7 +39,7 @@ export abstract class KxCommand<T extends typeof Base> extends Command {
   static override baseFlags = {
     output: Flags.option({
       char: 'o',
-      options: formats,
+      options: formats as readonly Format[],
       default: 'text' as Format,
       summary: 'how the answer is written to stdout',
       helpGroup: 'GLOBAL',
@@ -44,30 +54,48 @@ export abstract class KxCommand<T extends typeof Base> extends Command {
 
   #format: Format | undefined
 
-  protected abstract work(flags: FlagsOf<T>, args: ArgsOf<T>, session: Session): Promise<Answer>
+  protected abstract work(flags: FlagsOf<T>, args: ArgsOf<T>, session: Session): Promise<Answer | StreamedAnswer>
+
+  /** Which format the flags ask for. */
+  protected asked(flags: FlagsOf<T>): Format {
+    return flags.json ? 'json' : flags.output
+  }
 
   override async run(): Promise<void> {
     // Should the process end while something is awaited that never comes, this is what it was.
     process.exitCode = exitCode.internal
     const {flags, args} = await this.#read()
-    this.#format = flags.json ? 'json' : flags.output
+    this.#format = this.asked(flags)
     using progress = new Progress({
       screen: screen(process.stderr, process.env),
       quiet: flags['no-progress'],
       write: text => process.stderr.write(text),
     })
     using interruption = interruptible(text => progress.settle(text))
+    using output = new Stdout(process.stdout)
     try {
       const answer = await this.work(flags, args, {signal: interruption.signal, progress})
+      const exit = 'stream' in answer ? await this.#stream(answer, output) : (answer.exit ?? exitCode.ok)
       progress.settle()
       if (interruption.bug) throw interruption.bug.error
-      process.stdout.write(await rendered(answer, this.#format, screen(process.stdout, process.env)))
-      process.exitCode = interruption.signal.aborted ? exitCode.interrupted : (answer.exit ?? exitCode.ok)
+      if (!('stream' in answer))
+        process.stdout.write(await rendered(answer, this.#format, screen(process.stdout, process.env)))
+      process.exitCode = interruption.signal.aborted ? exitCode.interrupted : exit
     } catch (error) {
       progress.settle()
+      // What has begun as one value on stdout can't become another: then the failure is told on stderr.
+      if (output.written) this.#format = 'text'
       if (interruption.bug) await this.#fail(interruption.bug.error, false)
       else await this.#fail(error, interruption.signal.aborted)
     }
+  }
+
+  async #stream(answer: StreamedAnswer, output: Stdout): Promise<number> {
+    const format = this.#format ?? 'text'
+    const {columns, colour, unicode} = screen(process.stdout, process.env)
+    const exit = await answer.stream(output, format, {columns, colour, unicode, wide: format === 'wide'})
+    if (output.failed) return exitCode.environment
+    return output.gone ? exitCode.ok : exit
   }
 
   /** What goes wrong before the work: flags, presets. */
@@ -136,5 +164,5 @@ export function askedFormat(argv: readonly string[], env: NodeJS.ProcessEnv): Fo
   const joined = words.map(word => /^(?:--output=|-o=?)(.+)$/.exec(word)?.[1]).find(Boolean)
   const apart = words[words.findIndex(word => word === '-o' || word === '--output') + 1]
   const asked = joined ?? (words.some(word => word === '-o' || word === '--output') ? apart : env.KX_OUTPUT)
-  return formats.find(format => format === asked) ?? 'text'
+  return streamFormats.find(format => format === asked) ?? 'text'
 }

@@ -1,0 +1,73 @@
+import {isUtf8} from 'node:buffer'
+import type {BatchCursor} from './batch-cursor.js'
+import type {Finding} from './finding.js'
+import type {RecordCursor} from './record-cursor.js'
+
+// The stable schema of what programs read (schemas/dump-log.json). Offsets, timestamps and producer ids are strings,
+// because JSON's readers know no 64-bit integers. Objects are written by hand: there may be millions.
+
+/** How bytes are written: {@link bytesJson}, hidden, or one of the formats that were asked for. */
+export type BytesJson = (bytes: Buffer | null) => string
+
+/**
+ * `{"text": …}` where the bytes are UTF-8, else `{"base64": …}`: exactly reversible. `null` stays `null`.
+ */
+export function bytesJson(bytes: Buffer | null): string {
+  if (bytes === null) return 'null'
+  return isUtf8(bytes) ? `{"text":${JSON.stringify(bytes.toString('utf8'))}}` : `{"base64":"${bytes.toString('base64')}"}`
+}
+
+/** `--redact`: only how many they are. */
+export function redactedJson(bytes: Buffer | null): string {
+  return bytes === null ? 'null' : `{"redacted":true,"sizeInBytes":${bytes.length}}`
+}
+
+/** The fields of a batch, without braces. */
+export function batchFields(batch: BatchCursor): string {
+  const {deleteHorizonMs} = batch
+  return (
+    `"position":${batch.position},"sizeInBytes":${batch.sizeInBytes},"magic":${batch.magic},` +
+    `"baseOffset":"${batch.baseOffset}","lastOffset":"${batch.lastOffset}","recordsCount":${batch.recordsCount},` +
+    `"codec":"${batch.codec}","timestampType":"${batch.timestampType}","baseTimestamp":"${batch.baseTimestamp}",` +
+    `"maxTimestamp":"${batch.maxTimestamp}","leaderEpoch":${batch.leaderEpoch},"producerId":"${batch.producerId}",` +
+    `"producerEpoch":${batch.producerEpoch},"baseSequence":${batch.baseSequence},` +
+    `"isTransactional":${batch.isTransactional},"isControl":${batch.isControl},` +
+    `"deleteHorizonMs":${deleteHorizonMs === null ? 'null' : `"${deleteHorizonMs}"`},` +
+    `"crc":${batch.crc},"crcIsRight":${batch.crcIsRight}`
+  )
+}
+
+/** The fields of a record, without braces. */
+export function recordFields(record: RecordCursor, key: BytesJson, value: BytesJson, header: BytesJson): string {
+  const headers =
+    record.headerCount === 0
+      ? ''
+      : record.headers.map(each => `{"key":${JSON.stringify(each.key)},"value":${header(each.value)}}`).join(',')
+  return (
+    `"offset":"${record.offset}","timestamp":"${record.timestamp}","sequence":${record.sequence},` +
+    `"key":${key(record.key)},"value":${value(record.value)},"headers":[${headers}]`
+  )
+}
+
+/** The fields of a finding, without braces and without its file. */
+export function findingFields({code, severity, position, offset, explanation, consequence}: Finding): string {
+  const fields = [`"code":"${code}"`, `"severity":"${severity}"`]
+  if (position !== undefined) fields.push(`"position":${position}`)
+  if (offset !== undefined) fields.push(`"offset":"${offset}"`)
+  fields.push(`"explanation":${JSON.stringify(explanation)}`)
+  if (consequence !== undefined) fields.push(`"consequence":${JSON.stringify(consequence)}`)
+  return fields.join(',')
+}
+
+/** Any value with bigints and Buffers in it: bigints become strings, Buffers what `bytes` makes of them. */
+export function valueJson(value: unknown, bytes: BytesJson): string {
+  if (value === undefined || value === null) return 'null'
+  if (typeof value === 'bigint') return `"${value}"`
+  if (Buffer.isBuffer(value)) return bytes(value)
+  if (Array.isArray(value)) return `[${value.map(item => valueJson(item, bytes)).join(',')}]`
+  if (typeof value !== 'object') return JSON.stringify(value)
+  const fields = Object.entries(value)
+    .filter(([, item]) => item !== undefined)
+    .map(([name, item]) => `${JSON.stringify(name)}:${valueJson(item, bytes)}`)
+  return `{${fields.join(',')}}`
+}
