@@ -63,7 +63,7 @@ async function produce(at: {folder: string; libs: string; java: string; version:
       const one = ['--partitions', '1', '--replication-factor', '1']
       await tool('org.apache.kafka.tools.TopicCommand', [...server, '--create', '--topic', codec, ...one])
       const props = [`bootstrap.servers=${broker?.address}`, 'batch.size=16384', `compression.type=${codec}`, 'acks=1']
-      const much = ['--num-records', String(records), '--throughput', '-1', '--payload-file', payloads]
+      const much = ['--num-records', String(records), '--throughput', '250000', '--payload-file', payloads]
       await tool('org.apache.kafka.tools.ProducerPerformance', [
         ...['--topic', codec, ...much, '--producer-props'],
         ...props,
@@ -104,7 +104,7 @@ function payloadLines(): string {
   const verbs = ['GET', 'GET', 'GET', 'POST', 'PUT', 'DELETE']
   const lines: string[] = []
   for (let n = 0; n < 50_000; n++) {
-    const path = `/shop/${next(40)}/item/${next(100_000)}`
+    const path = `/department/${next(40)}/item/${next(100_000)}`
     const session = next(0x7fff_ff).toString(36) + next(0x7fff_ff).toString(36)
     lines.push(
       `{"method":"${verbs[next(6)]}","path":"${path}","status":${next(20) === 0 ? 500 : 200},"ms":${next(900)},"session":"${session}"}`,
