@@ -1,14 +1,17 @@
 // Extracts Kafka's own message schemas from its jars into src/protocol/messages.data.json: facts only, one message a line.
 //   node --import tsx scripts/import-schemas.ts FOLDER            writes the file
 //   node --import tsx scripts/import-schemas.ts FOLDER --check    says whether the file is what the jars give (exit 1: not)
+//   node --import tsx scripts/import-schemas.ts FOLDER OLDER…     also writes src/protocol/messages.older.data.json: what
+//                                                                 older lines have of records in logs that is different
 // FOLDER holds the jars of one Kafka release: a distribution's `libs`, or what `mvn dependency:copy-dependencies` gives
 // for org.apache.kafka:kafka_2.13 (kafka-clients, -metadata, -raft, -storage and the coordinators are needed).
 import {existsSync, readdirSync, readFileSync, writeFileSync} from 'node:fs'
-import {join} from 'node:path'
+import {basename, join} from 'node:path'
 import {fileURLToPath} from 'node:url'
 import {inflateRawSync} from 'node:zlib'
 
 const target = fileURLToPath(new URL('../src/protocol/messages.data.json', import.meta.url))
+const olderTarget = fileURLToPath(new URL('../src/protocol/messages.older.data.json', import.meta.url))
 
 /** The topic whose records a jar's schemas describe; the others describe requests, or things on disk. */
 const topicOf: Readonly<Record<string, string>> = {
@@ -120,33 +123,149 @@ function messageOf(message: JsonMessage, topic: string | undefined): object {
   }
 }
 
-function extract(folder: string): string {
+interface Extracted {
+  readonly version: string
+  /** By name: the message as one line of JSON. */
+  readonly lines: ReadonlyMap<string, string>
+}
+
+function extract(folder: string): Extracted {
   const jars = readdirSync(folder).sort()
   const version = jars.map(jar => /^kafka-clients-(\d.*)\.jar$/.exec(jar)?.[1]).find(found => found !== undefined)
   if (version === undefined) throw new Error(`no kafka-clients-<version>.jar in ${folder}`)
   const lines = new Map<string, string>()
   for (const artifact of [...Object.keys(topicOf), ...otherJars]) {
     const zip = readFileSync(join(folder, `${artifact}-${version}.jar`))
-    for (const {name, text} of entriesOf(zip, /^(common\/)?(message|metadata)\/[^/]+\.json$/)) {
-      const message = JSON.parse(withoutComments(text)) as JsonMessage
-      if (lines.has(message.name))
-        throw new Error(`two schemas are called ${message.name}, one of them in ${artifact}: ${name}`)
+    const messages = [...entriesOf(zip, /^(common\/)?(message|metadata)\/[^/]+\.json$/)].map(
+      ({text}) => JSON.parse(withoutComments(text)) as JsonMessage,
+    )
+    for (const message of artifact.endsWith('-coordinator') ? typed(messages) : messages) {
+      if (lines.has(message.name)) throw new Error(`two schemas are called ${message.name}, one of them in ${artifact}`)
       lines.set(message.name, JSON.stringify(messageOf(message, topicOf[artifact])))
     }
   }
-  const sorted = [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line)
-  return `{"kafkaVersion":"${version}","messages":[\n${sorted.join(',\n')}\n]}\n`
+  return {version, lines: new Map([...lines].sort(([a], [b]) => (a < b ? -1 : 1)))}
 }
 
-const [folder, ...flags] = process.argv.slice(2)
-if (folder === undefined) throw new Error('usage: import-schemas.ts FOLDER [--check]')
-const extracted = extract(folder)
-const count = extracted.split('\n').length - 3
-if (flags.includes('--check')) {
-  const same = existsSync(target) && readFileSync(target, 'utf8') === extracted
-  process.stdout.write(same ? `${count} schemas, all as in the jars\n` : 'messages.data.json differs from the jars\n')
-  process.exitCode = same ? 0 : 1
-} else {
-  writeFileSync(target, extracted)
-  process.stdout.write(`${count} schemas written\n`)
+/**
+ * Until 4.0 a coordinator's record type was the version of its key, and the schemas did not say which value belongs to it.
+ * Here as later Kafka writes it: the type is the API key, and the key's version is 0. One schema of two types becomes two.
+ */
+function typed(messages: readonly JsonMessage[]): JsonMessage[] {
+  return messages.flatMap(message => {
+    const [, stem, part] = /^(.*)(Key|Value)$/.exec(message.name) ?? []
+    if (message.type !== 'data' || stem === undefined) return [message]
+    const types = messages.find(({name}) => name === `${stem}Key`)?.validVersions.split('-') ?? []
+    const type = part === 'Key' ? 'coordinator-key' : 'coordinator-value'
+    return types.map(apiKey => {
+      const name = apiKey === types.at(-1) ? message.name : `Legacy${message.name}`
+      const {apiKey: _, ...rest} = part === 'Key' ? atVersion0(message) : message
+      return {apiKey: Number(apiKey), ...rest, type, name}
+    })
+  })
+}
+
+function atVersion0(key: JsonMessage): JsonMessage {
+  return {...key, validVersions: '0', fields: (key.fields ?? []).map(field => ({...field, versions: '0'}))}
+}
+
+/** Types that Kafka had only while a line was being developed, or will have; facts that no released jar holds. */
+const unreleased = [
+  {
+    name: 'StreamsGroupPartitionMetadata',
+    apiKey: 18,
+    fields: [
+      {
+        name: 'Topics',
+        type: '[]TopicMetadata',
+        versions: '0+',
+        fields: [
+          {name: 'TopicId', type: 'uuid', versions: '0+'},
+          {name: 'TopicName', type: 'string', versions: '0+'},
+          {name: 'NumPartitions', type: 'int32', versions: '0+'},
+          {
+            name: 'PartitionMetadata',
+            type: '[]PartitionMetadata',
+            versions: '0+',
+            fields: [
+              {name: 'Partition', type: 'int32', versions: '0+'},
+              {name: 'Racks', type: '[]string', versions: '0+'},
+            ],
+          },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'StreamsGroupTargetAssignmentResolvedTopicIds',
+    apiKey: 24,
+    fields: [
+      {name: 'AssignmentEpoch', type: 'int32', versions: '0+'},
+      {
+        name: 'ResolvedTopicIdsBySubtopology',
+        type: '[]ResolvedTopicIds',
+        versions: '0+',
+        fields: [
+          {name: 'SubtopologyId', type: 'string', versions: '0+'},
+          {name: 'TopicIds', type: '[]uuid', versions: '0+'},
+        ],
+      },
+    ],
+  },
+]
+
+function unreleasedLines(): string[] {
+  return unreleased.flatMap(({name, apiKey, fields}) =>
+    [
+      {
+        name: `${name}Key`,
+        apiKey,
+        type: 'coordinator-key',
+        validVersions: '0',
+        fields: [{name: 'GroupId', type: 'string', versions: '0'}],
+      },
+      {name: `${name}Value`, apiKey, type: 'coordinator-value', validVersions: '0', flexibleVersions: '0+', fields},
+    ].map(message => JSON.stringify(messageOf(message, '__consumer_offsets'))),
+  )
+}
+
+/** Only records in logs: requests are spoken in the newest schemas, which hold all older versions. */
+function inLogs(line: string): boolean {
+  return (JSON.parse(line) as {topic?: string}).topic !== undefined
+}
+
+/** What the older release has differently, and what it lacks. */
+function olderLine(newest: Extracted, older: Extracted): string {
+  const different = [...older.lines].filter(([name, line]) => newest.lines.get(name) !== line && inLogs(line))
+  const absent = [...newest.lines].filter(([name, line]) => !older.lines.has(name) && inLogs(line))
+  const line = older.version.split('.').slice(0, 2).join('.')
+  const names = JSON.stringify(absent.map(([name]) => name))
+  const messages = different.map(([, message]) => message).join(',\n')
+  return `{"line":"${line}","kafkaVersion":"${older.version}","absent":${names},"messages":[\n${messages}\n]}`
+}
+
+const given = process.argv.slice(2)
+const [folder, ...olderFolders] = given.filter(argument => !argument.startsWith('--'))
+if (folder === undefined) throw new Error('usage: import-schemas.ts FOLDER [OLDER…] [--check]')
+const newest = extract(folder)
+const files = [
+  {
+    path: target,
+    text: `{"kafkaVersion":"${newest.version}","messages":[\n${[...newest.lines.values()].join(',\n')}\n]}\n`,
+  },
+]
+if (olderFolders.length > 0) {
+  const older = olderFolders
+    .map(extract)
+    .sort((a, b) => b.version.localeCompare(a.version, 'en', {numeric: true}))
+    .map(release => olderLine(newest, release))
+  const never = `{"line":"unreleased","kafkaVersion":"","absent":[],"messages":[\n${unreleasedLines().join(',\n')}\n]}`
+  files.push({path: olderTarget, text: `[\n${[...older, never].join(',\n')}\n]\n`})
+}
+for (const {path, text} of files) {
+  const same = existsSync(path) && readFileSync(path, 'utf8') === text
+  const told = `${basename(path)}: ${text.match(/"name":"\w+","apiKey|"name":"\w+","kind/g)?.length} schemas`
+  if (!given.includes('--check')) writeFileSync(path, text)
+  else if (!same) process.exitCode = 1
+  process.stdout.write(`${told}${given.includes('--check') && !same ? ', and the jars give others' : ''}\n`)
 }

@@ -16,6 +16,8 @@ export class ProtocolError extends Error {
     message: string,
     /** Where in the bytes given to `decode` the reading went wrong. */
     readonly position?: number,
+    /** The message of the exception that Kafka's own reader throws there; `null` if that has none (the bytes just end). */
+    readonly thrown: string | null = null,
   ) {
     super(message)
   }

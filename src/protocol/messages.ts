@@ -1,6 +1,15 @@
 import {ProtocolError} from './errors.js'
 import {Reader} from './reader.js'
-import {allSchemas, findSchema, includes, type MessageKind, type MessageSchema} from './schema.js'
+import {
+  allSchemas,
+  findSchema,
+  findSchemaIn,
+  includes,
+  type MessageKind,
+  type MessageSchema,
+  type OlderLine,
+  schemasOnlyIn,
+} from './schema.js'
 import {type Fields, messageCodec} from './struct.js'
 import type {Codec} from './types.js'
 import {InvalidValue, Writer} from './writer.js'
@@ -14,7 +23,7 @@ export interface Decoded<T> {
   readonly end: number
 }
 
-const codecs = new Map<string, Codec>()
+const codecs = new WeakMap<MessageSchema, Map<number, Codec>>()
 
 /**
  * The bytes of a message. Fields that are not given have their defaults.
@@ -22,13 +31,18 @@ const codecs = new Map<string, Codec>()
  * schema does not have, or a value that this version cannot carry (unless the schema says that it may be dropped).
  */
 export function encode(name: string, version: number, value: Fields): Buffer {
-  const codec = codecFor(name, version)
+  return encodeAs(messageNamed(name), version, value)
+}
+
+/** {@link encode} for a schema that is not the newest of its name. */
+export function encodeAs(schema: MessageSchema, version: number, value: Fields): Buffer {
+  const codec = codecFor(schema, version)
   const writer = new Writer()
   try {
     codec.write(writer, value)
   } catch (error) {
     if (!(error instanceof InvalidValue)) throw error
-    throw new ProtocolError('invalid-value', `${name} v${version}${placed(error.path)}: ${error.message}.`)
+    throw new ProtocolError('invalid-value', `${schema.name} v${version}${placed(error.path)}: ${error.message}.`)
   }
   return writer.bytes
 }
@@ -40,14 +54,44 @@ export function encode(name: string, version: number, value: Fields): Buffer {
  * @throws ProtocolError unknown-message, unknown-version, truncated or malformed
  */
 export function decode<T = Fields>(name: string, version: number, bytes: Buffer, position = 0): Decoded<T> {
-  const codec = codecFor(name, version)
-  const reader = new Reader(bytes, position)
-  const value = codec.read(reader) as T
-  if (reader.failed) {
-    const {failure, reason, path, position: at} = reader.failed
-    throw new ProtocolError(failure, `${name} v${version}${placed(path)}: ${reason} (position ${at}).`, at)
-  }
-  return {value, end: reader.position}
+  return decodeAs<T>(messageNamed(name), version, bytes, position)
+}
+
+/** {@link decode} for a schema that is not the newest of its name. */
+export function decodeAs<T = Fields>(schema: MessageSchema, version: number, bytes: Buffer, position = 0): Decoded<T> {
+  return readAll<T>(schema, version, new Reader(bytes, position))
+}
+
+/**
+ * Reads as Kafka's generated classes do, which believe more than {@link decode}: the sizes of known tagged fields and
+ * the order of tags are not looked at, varints wrap around, and a version that the schema does not have is read by the
+ * nearest one, up to the first struct that knows its versions.
+ * @throws ProtocolError truncated or malformed; its `thrown` is what Kafka's exception says.
+ */
+export function decodeLikeKafka<T = Fields>(
+  schema: MessageSchema,
+  version: number,
+  bytes: Buffer,
+  position = 0,
+): Decoded<T> {
+  const {lowest, highest} = schema.validVersions
+  const nearest = Math.min(Math.max(version, lowest), highest)
+  const reader = new Reader(bytes, position, {version, foreign: nearest !== version})
+  return readAll<T>(schema, nearest, reader)
+}
+
+function readAll<T>(schema: MessageSchema, version: number, reader: Reader): Decoded<T> {
+  const value = codecFor(schema, version).read(reader) as T
+  if (!reader.failed) return {value, end: reader.position}
+  const {failure, reason, path, position, thrown} = reader.failed
+  const told = `${schema.name} v${version}${placed(path)}: ${reason} (position ${position}).`
+  throw new ProtocolError(failure, told, position, thrown?.replace('{field}', () => fieldName(path)) ?? null)
+}
+
+/** As Kafka's exceptions name a field, or an element of one. */
+function fieldName(path: readonly (string | number)[]): string {
+  const last = path.at(-1)
+  return typeof last === 'number' ? `${path.at(-2)} element` : String(last)
 }
 
 function placed(path: readonly (string | number)[]): string {
@@ -57,18 +101,17 @@ function placed(path: readonly (string | number)[]): string {
   )
 }
 
-function codecFor(name: string, version: number): Codec {
-  const key = `${name} ${version}`
-  const known = codecs.get(key)
+function codecFor(message: MessageSchema, version: number): Codec {
+  const ofMessage = codecs.get(message) ?? new Map<number, Codec>()
+  const known = ofMessage.get(version)
   if (known) return known
-  const message = messageNamed(name)
   const {lowest, highest} = message.validVersions
   if (!includes(message.validVersions, version)) {
     const range = lowest > highest ? 'none is' : `${lowest} to ${highest} are`
-    throw new ProtocolError('unknown-version', `${name} has no version ${version}; ${range} known.`)
+    throw new ProtocolError('unknown-version', `${message.name} has no version ${version}; ${range} known.`)
   }
   const codec = messageCodec(message, version)
-  codecs.set(key, codec)
+  codecs.set(message, ofMessage.set(version, codec))
   return codec
 }
 
@@ -88,14 +131,14 @@ export function responseFor(apiKey: number): MessageSchema | undefined {
   return findByKey('response', apiKey)
 }
 
-/** A record type of `__cluster_metadata`, e.g. 5 → PartitionChangeRecord. */
-export function metadataRecord(apiKey: number): MessageSchema | undefined {
-  return findByKey('metadata', apiKey, '__cluster_metadata')
+/** A record type of `__cluster_metadata`, e.g. 5 → PartitionChangeRecord; of the newest line, or as an older one had it. */
+export function metadataRecord(apiKey: number, line?: OlderLine): MessageSchema | undefined {
+  return findByKey('metadata', apiKey, '__cluster_metadata', line)
 }
 
 /** A record type of `__remote_log_metadata`, e.g. 0 → RemoteLogSegmentMetadataRecord. */
-export function remoteLogMetadataRecord(apiKey: number): MessageSchema | undefined {
-  return findByKey('metadata', apiKey, '__remote_log_metadata')
+export function remoteLogMetadataRecord(apiKey: number, line?: OlderLine): MessageSchema | undefined {
+  return findByKey('metadata', apiKey, '__remote_log_metadata', line)
 }
 
 export type CoordinatorTopic = '__consumer_offsets' | '__transaction_state' | '__share_group_state'
@@ -104,20 +147,30 @@ export type CoordinatorTopic = '__consumer_offsets' | '__transaction_state' | '_
 export function coordinatorRecord(
   topic: CoordinatorTopic,
   type: number,
+  line?: OlderLine,
 ): {readonly key: MessageSchema; readonly value: MessageSchema} | undefined {
-  const key = findByKey('coordinator-key', type, topic)
-  const value = findByKey('coordinator-value', type, topic)
+  const key = findByKey('coordinator-key', type, topic, line)
+  const value = findByKey('coordinator-value', type, topic, line)
   return key && value && {key, value}
 }
 
-let keyed: Map<string, string> | undefined
+const keyed = new Map<OlderLine | undefined, ReadonlyMap<string, string>>()
 
-function findByKey(kind: MessageKind, apiKey: number, topic = ''): MessageSchema | undefined {
-  keyed ??= new Map(
-    [...allSchemas()].map(schema => [`${schema.kind} ${schema.topic ?? ''} ${schema.apiKey}`, schema.name]),
+function namesByKey(line: OlderLine | undefined): ReadonlyMap<string, string> {
+  const known = keyed.get(line)
+  if (known) return known
+  const schemas = line === undefined ? allSchemas() : [...allSchemas(), ...schemasOnlyIn(line)]
+  const names = new Map(
+    [...schemas].map(schema => [`${schema.kind} ${schema.topic ?? ''} ${schema.apiKey}`, schema.name]),
   )
-  const name = keyed.get(`${kind} ${topic} ${apiKey}`)
-  return name === undefined ? undefined : findSchema(name)
+  keyed.set(line, names)
+  return names
+}
+
+function findByKey(kind: MessageKind, apiKey: number, topic = '', line?: OlderLine): MessageSchema | undefined {
+  const name = namesByKey(line).get(`${kind} ${topic} ${apiKey}`)
+  if (name === undefined) return undefined
+  return line === undefined ? findSchema(name) : findSchemaIn(line, name)
 }
 
 /** Which version of RequestHeader goes before a request (ApiMessageType.requestHeaderVersion). */

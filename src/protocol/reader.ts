@@ -1,9 +1,27 @@
+import {javaText} from '../util/java-text.js'
+
 /** What went wrong first, and where. `path` grows while the readers of the enclosing structs return. */
 export interface ReadFailure {
   readonly failure: 'truncated' | 'malformed'
   readonly reason: string
   readonly position: number
   readonly path: (string | number)[]
+  /** What the exception of Kafka's reader says, with `{field}` for the field; `null`: it has no message. */
+  readonly thrown: string | null
+}
+
+/** Reading as Kafka's generated classes do (MessageDataGenerator), errors included. */
+export interface LikeKafka {
+  /** The version that the bytes claim. */
+  readonly version: number
+  /** That version is not one of the schema's. */
+  readonly foreign: boolean
+}
+
+/** IllegalArgumentException of ByteUtils.readUnsignedVarint: the fifth byte is shifted as it is. */
+function tooLong(value: number, fifth: number): string {
+  const converted = (value | ((fifth >= 0x80 ? fifth - 0x100 : fifth) << 28)) >>> 0
+  return `Varint is too long, the most significant bit in the 5th byte is set, converted value: ${converted.toString(16)}`
 }
 
 const emptyBytes = Buffer.alloc(0)
@@ -17,19 +35,22 @@ export const longestString = 0x7fff
  */
 export class Reader {
   failed: ReadFailure | undefined
+  private end: number
 
   constructor(
     readonly bytes: Buffer,
     public position = 0,
-    private end = bytes.length,
-  ) {}
+    readonly likeKafka?: LikeKafka,
+  ) {
+    this.end = bytes.length
+  }
 
   get left(): number {
     return this.end - this.position
   }
 
-  fail(reason: string, failure: ReadFailure['failure'] = 'malformed'): void {
-    this.failed ??= {failure, reason, position: this.position, path: []}
+  fail(reason: string, failure: ReadFailure['failure'] = 'malformed', thrown: string | null = null): void {
+    this.failed ??= {failure, reason, position: this.position, path: [], thrown}
   }
 
   /** Says in which field or element it went wrong; called from the inside out. */
@@ -95,28 +116,46 @@ export class Reader {
       const at = this.take(1)
       if (at === undefined) return 0
       const byte = this.bytes[at] as number
-      if (shift === 28 && byte > 0x0f) break
+      if (shift === 28 && byte > 0x0f && (byte >= 0x80 || !this.likeKafka)) {
+        this.fail('a varint is longer than 32 bits', 'malformed', tooLong(value, byte))
+        return 0
+      }
       value += (byte & 0x7f) * 2 ** shift
-      if (byte < 0x80) return value
+      if (byte < 0x80) break
     }
-    this.fail('a varint is longer than 32 bits')
-    return 0
+    // Kafka's reader returns an int, which wraps around (ByteUtils.readUnsignedVarint).
+    return this.likeKafka ? value | 0 : value
+  }
+
+  /** The length or count before something compact; below zero is null. */
+  compactLength(): number {
+    const length = this.unsignedVarint() - 1
+    return this.likeKafka ? length | 0 : length
   }
 
   /** A view of the next bytes, not a copy. */
   raw(size: number): Buffer {
+    if (size < 0) this.fail(`a size of ${size}`, 'malformed', String(size))
+    else if (size > this.left && !this.failed) {
+      const thrown = `Error reading byte array of ${size} byte(s): only ${this.left} byte(s) available`
+      this.fail(`needs ${size} bytes, ${this.left} are left`, 'truncated', thrown)
+    }
     const at = this.take(size)
     return at === undefined ? emptyBytes : this.bytes.subarray(at, at + size)
   }
 
   /** Kafka's Uuid.toString: url-safe base64 without padding, 22 characters. */
   uuid(): string {
-    return this.raw(16).toString('base64url')
+    const at = this.take(16)
+    return at === undefined ? '' : this.bytes.toString('base64url', at, at + 16)
   }
 
   string(length: number): string {
-    if (length > longestString) this.fail(`a string of ${length} bytes, the longest is ${longestString}`)
-    return this.raw(length).toString('utf8')
+    if (length > longestString) {
+      const thrown = `string field {field} had invalid length ${length}`
+      this.fail(`a string of ${length} bytes, the longest is ${longestString}`, 'malformed', thrown)
+    }
+    return javaText(this.raw(length))
   }
 
   /** Lets `read` see the next `size` bytes only, and requires that it reads them all. */

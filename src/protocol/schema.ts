@@ -106,6 +106,53 @@ function data(): NonNullable<typeof loaded> {
   return loaded
 }
 
+/**
+ * Lines of Kafka whose records in logs have other schemas, newest first; `unreleased` are types that Kafka had only while
+ * a line was being developed, or that no release has yet.
+ */
+export const olderLines = ['4.2', '4.0', 'unreleased'] as const
+
+export type OlderLine = (typeof olderLines)[number]
+
+interface LineData {
+  readonly line: OlderLine
+  /** Names of schemas that this line does not have. */
+  readonly absent: readonly string[]
+  /** Those that differ from the newest, or that only this line has. */
+  readonly messages: readonly MessageData[]
+}
+
+interface Line {
+  readonly absent: ReadonlySet<string>
+  readonly schemas: ReadonlyMap<string, MessageSchema>
+}
+
+let loadedLines: ReadonlyMap<OlderLine, Line> | undefined
+
+function lineData(line: OlderLine): Line {
+  if (loadedLines === undefined) {
+    const file = readFileSync(new URL('./messages.older.data.json', import.meta.url), 'utf8')
+    loadedLines = new Map(
+      (JSON.parse(file) as LineData[]).map(({line: name, absent, messages}) => [
+        name,
+        {absent: new Set(absent), schemas: new Map(messages.map(message => [message.name, schemaOf(message)]))},
+      ]),
+    )
+  }
+  return loadedLines.get(line) ?? {absent: new Set(), schemas: new Map()}
+}
+
+/** The schemas that a line has differently, or that only this line has. */
+export function schemasOnlyIn(line: OlderLine): Iterable<MessageSchema> {
+  return lineData(line).schemas.values()
+}
+
+/** The schema of that name in an older line: its own, or the newest if that is the same; `undefined` if it has none. */
+export function findSchemaIn(line: OlderLine, name: string): MessageSchema | undefined {
+  const {absent, schemas: own} = lineData(line)
+  return own.get(name) ?? (absent.has(name) || line === 'unreleased' ? undefined : findSchema(name))
+}
+
 /** Of which Kafka release the schemas are. */
 export function schemasOf(): string {
   return data().kafkaVersion

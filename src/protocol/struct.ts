@@ -56,6 +56,9 @@ function structCodec(fields: readonly FieldSchema[], scope: Scope): Codec {
   const absent = fields.filter(field => !includes(field.versions, scope.version))
   const names = new Set([...fields.map(field => field.name), unknownTaggedFields])
   const byTag = new Map(present.filter(field => field.tag !== undefined).map(field => [field.tag, field]))
+  const otherTags = new Set(
+    fields.filter(field => field.tag !== undefined && !byTag.has(field.tag)).map(({tag}) => tag),
+  )
   return {
     read(reader) {
       const value: Record<string, unknown> = {}
@@ -65,7 +68,7 @@ function structCodec(fields: readonly FieldSchema[], scope: Scope): Codec {
         reader.blame(field.name)
         return value
       }
-      if (flexible) readTagged(reader, byTag, value)
+      if (flexible) readTagged(reader, {byTag, otherTags}, value)
       return value
     },
     write(writer, value) {
@@ -94,24 +97,33 @@ function refuseLost(field: FieldSchema, value: unknown, {message, version}: Scop
   throw new InvalidValue(`version ${version} has no field "${field.name}"`)
 }
 
-function readTagged(
-  reader: Reader,
-  byTag: ReadonlyMap<number | undefined, BoundField>,
-  value: Record<string, unknown>,
-): void {
+interface Tags {
+  readonly byTag: ReadonlyMap<number | undefined, BoundField>
+  /** Of fields that other versions have tagged. */
+  readonly otherTags: ReadonlySet<number | undefined>
+}
+
+function readTagged(reader: Reader, {byTag, otherTags}: Tags, value: Record<string, unknown>): void {
+  const {likeKafka} = reader
   const unknown: UnknownTaggedField[] = []
   let last = -1
   for (let count = reader.unsignedVarint(); count > 0 && !reader.failed; count--) {
     const tag = reader.unsignedVarint()
     const size = reader.unsignedVarint()
-    if (tag <= last) reader.fail(`tag ${tag} after tag ${last}`)
+    if (tag <= last && !likeKafka) reader.fail(`tag ${tag} after tag ${last}`)
     last = tag
     const field = byTag.get(tag)
     if (field) {
-      const read = reader.within(size, () => field.codec.read(reader))
+      const read = likeKafka ? field.codec.read(reader) : reader.within(size, () => field.codec.read(reader))
       if (reader.failed) reader.blame(field.name)
       else value[field.name] = read
     } else {
+      if (likeKafka && otherTags.has(tag))
+        reader.fail(
+          `tag ${tag} of another version`,
+          'malformed',
+          `Tag ${tag} is not valid for version ${likeKafka.version}`,
+        )
       unknown.push({tag, bytes: reader.raw(size)})
     }
   }
@@ -169,8 +181,27 @@ function codecOf(schema: FieldSchema, type: string, form: Form, scope: Scope): C
   if (fixed) return fixed
   if (type === 'string') return stringCodec(form)
   if (type === 'bytes' || type === 'records') return bytesCodec(form)
-  const struct = structCodec(structFields(schema, type, scope.message), scope)
+  const struct = knowingVersions(structCodec(structFields(schema, type, scope.message), scope), schema, type, scope)
   return form.nullable ? nullableStructCodec(struct, includes(schema.taggedVersions, scope.version)) : struct
+}
+
+/**
+ * Kafka's class of a struct that is declared in place refuses versions beyond the message's, which the message itself
+ * and common structs do not (MessageDataGenerator.generateClassReader).
+ */
+function knowingVersions(struct: Codec, {versions, fields}: FieldSchema, type: string, {message}: Scope): Codec {
+  if (!fields || versions.highest <= message.validVersions.highest) return struct
+  return {
+    ...struct,
+    read(reader) {
+      const {likeKafka} = reader
+      if (likeKafka?.foreign && likeKafka.version > message.validVersions.highest) {
+        const thrown = `Can't read version ${likeKafka.version} of ${type}`
+        reader.fail(`${type} in version ${likeKafka.version}`, 'malformed', thrown)
+      }
+      return struct.read(reader)
+    },
+  }
 }
 
 /** The fields of a struct: declared in place, or among the message's common structs. */

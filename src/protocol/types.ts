@@ -85,7 +85,7 @@ export interface Form {
 export function stringCodec(form: Form): Codec {
   return {
     read(reader) {
-      const length = form.flexible ? reader.unsignedVarint() - 1 : reader.int16()
+      const length = form.flexible ? reader.compactLength() : reader.int16()
       return length < 0 ? noneOr(reader, form, '') : reader.string(length)
     },
     write(writer, value) {
@@ -121,8 +121,10 @@ export function arrayCodec(element: Codec, form: Form): Codec {
       const count = readCount(reader, form)
       if (count < 0) return noneOr(reader, form, [])
       // Every element takes at least one byte (a test over all schemas), so this also bounds the memory.
-      if (count > reader.left)
-        reader.fail(`an array of ${count} elements, but ${reader.left} bytes are left`, 'truncated')
+      if (count > reader.left) {
+        const thrown = `Tried to allocate a collection of size ${count}, but there are only ${reader.left} bytes remaining.`
+        reader.fail(`an array of ${count} elements, but ${reader.left} bytes are left`, 'truncated', thrown)
+      }
       const values: unknown[] = []
       for (let i = 0; i < count && !reader.failed; i++) {
         values.push(element.read(reader))
@@ -146,7 +148,7 @@ export function arrayCodec(element: Codec, form: Form): Codec {
 export function nullableStructCodec(struct: Codec, tagged: boolean): Codec {
   return {
     read(reader) {
-      const isNull = tagged ? reader.unsignedVarint() === 0 : reader.int8() < 0
+      const isNull = tagged ? reader.unsignedVarint() <= 0 : reader.int8() < 0
       return isNull ? null : struct.read(reader)
     },
     write(writer, value) {
@@ -169,7 +171,7 @@ export function at(place: string | number, write: () => void): void {
 }
 
 function readCount(reader: Reader, {flexible}: Form): number {
-  return flexible ? reader.unsignedVarint() - 1 : reader.int32()
+  return flexible ? reader.compactLength() : reader.int32()
 }
 
 function writeCount(writer: Writer, count: number, {flexible}: Form): void {
@@ -179,7 +181,11 @@ function writeCount(writer: Writer, count: number, {flexible}: Form): void {
 
 function noneOr<T>(reader: Reader, {nullable}: Form, zero: T): T | null {
   if (nullable && !reader.failed) return null
-  reader.fail('null, which this version does not allow')
+  reader.fail(
+    'null, which this version does not allow',
+    'malformed',
+    'non-nullable field {field} was serialized as null',
+  )
   return zero
 }
 
