@@ -1,0 +1,71 @@
+import type {Finding, Severity} from '../finding.js'
+import {type FindingCode, findingCodes, type FindingKind} from './codes.js'
+import type {FindingCount} from './report.js'
+
+export interface NewFinding {
+  readonly file: string
+  readonly position?: number | undefined
+  readonly offset?: bigint | undefined
+  readonly explanation: string
+  readonly severity?: Severity
+  readonly consequence?: string
+}
+
+const weight: Readonly<Record<Severity, number>> = {error: 0, warning: 1, info: 2}
+
+/** Findings of all checks: the first ones of each code and severity are kept, all are counted, so that memory is bounded. */
+export class FindingList {
+  readonly #kept = new Map<string, Finding[]>()
+  readonly #counts = new Map<string, {code: string; severity: Severity; count: number}>()
+
+  constructor(readonly keptPerCode = 100) {}
+
+  add(code: FindingCode, finding: NewFinding): void {
+    const kind: FindingKind = findingCodes[code]
+    const {file, position, offset, explanation} = finding
+    const severity = finding.severity ?? kind.severity
+    const consequence = finding.consequence ?? kind.kafka
+    this.take({
+      code,
+      severity,
+      file,
+      ...(position === undefined ? {} : {position}),
+      ...(offset === undefined ? {} : {offset}),
+      explanation,
+      ...(consequence === undefined ? {} : {consequence}),
+    })
+  }
+
+  take(finding: Finding): void {
+    const key = `${finding.severity} ${finding.code}`
+    const counted = this.#counts.get(key)
+    if (counted) counted.count++
+    else this.#counts.set(key, {code: finding.code, severity: finding.severity, count: 1})
+    const kept = this.#kept.get(key) ?? []
+    if (kept.length === 0) this.#kept.set(key, kept)
+    if (kept.length < this.keptPerCode) kept.push(finding)
+  }
+
+  /** How many there are of these severities, of all that were added so far. */
+  count(...severities: readonly Severity[]): number {
+    let count = 0
+    for (const counted of this.#counts.values()) if (severities.includes(counted.severity)) count += counted.count
+    return count
+  }
+
+  get counts(): FindingCount[] {
+    return [...this.#counts.values()]
+      .map(count => ({...count}))
+      .sort((a, b) => weight[a.severity] - weight[b.severity] || (a.code < b.code ? -1 : 1))
+  }
+
+  /** By severity, then as they were found: file by file, from the beginning to the end. */
+  get findings(): Finding[] {
+    return [...this.#kept.values()].flat().sort((a, b) => weight[a.severity] - weight[b.severity] || order(a, b))
+  }
+}
+
+function order(a: Finding, b: Finding): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1
+  return (a.position ?? -1) - (b.position ?? -1) || Number((a.offset ?? -1n) - (b.offset ?? -1n))
+}
