@@ -1,3 +1,4 @@
+import {Outlet} from './codec/stream.js'
 import {type CodecName, codecName, uncompressed} from './codecs.js'
 import {crc32c} from './crc32c.js'
 import {RecordCursor} from './record-cursor.js'
@@ -26,6 +27,8 @@ export const flag = {logAppendTime: 0x08, transactional: 0x10, control: 0x20, de
 
 export type TimestampType = 'CreateTime' | 'LogAppendTime'
 
+const noRemarks: readonly string[] = []
+
 /**
  * One record batch. One cursor serves a whole scan: what it gives is of the batch that is being visited, and is gone
  * after the visit. Fields are decoded when they are asked for, so that a scan pays for what it uses.
@@ -38,7 +41,11 @@ export class BatchCursor {
   #bytes: Buffer = Buffer.alloc(0)
   #start = 0
   #computedCrc: number | undefined
-  #record: RecordCursor | undefined
+  readonly #record = new RecordCursor()
+  #outlet: Outlet | undefined
+  #recordsLeft = 0
+  #problem: string | undefined
+  #remarks: readonly string[] = noRemarks
 
   /** For the scanner: the batch lies in `bytes` from `start`, whole. */
   place(bytes: Buffer, start: number, sizeInBytes: number, position: number): void {
@@ -148,32 +155,103 @@ export class BatchCursor {
     return this.#bytes.readInt32BE(this.#start + at.recordsCount)
   }
 
+  /** The numeric twins are NaN where only the bigint is exact: beyond 2^53. */
+  get baseOffsetNumber(): number {
+    return exact(this.#int64(at.baseOffset))
+  }
+
+  get lastOffsetNumber(): number {
+    return exact(this.#int64(at.baseOffset) + this.lastOffsetDelta)
+  }
+
+  get maxTimestampNumber(): number {
+    return exact(this.#int64(at.maxTimestamp))
+  }
+
+  get baseTimestampNumber(): number {
+    return exact(this.#int64(at.baseTimestamp))
+  }
+
+  get producerIdNumber(): number {
+    return exact(this.#int64(at.producerId))
+  }
+
   /**
    * Visits the records in order, with one cursor that is reused. Returns why the rest of them could not be read, if so:
    * the records before the damage have then been visited. Never throws on any bytes.
    */
   records(visit: (record: RecordCursor) => void): string | undefined {
+    this.openRecords()
+    for (let record = this.nextRecord(); record; record = this.nextRecord()) visit(record)
+    return this.problem
+  }
+
+  /** Makes the records ready for {@link nextRecord}. What is wrong then is told by {@link problem}. */
+  openRecords(): void {
     const {recordsCount, codec} = this
-    if (recordsCount < 0) return `record count ${recordsCount}`
+    this.#problem = undefined
+    this.#remarks = noRemarks
+    this.#recordsLeft = 0
+    if (recordsCount < 0) {
+      this.#problem = `record count ${recordsCount}`
+      return
+    }
     const blob = this.#bytes.subarray(this.#start + at.records, this.#start + this.sizeInBytes)
-    const content = uncompressed(codec, blob)
-    if ('unreadable' in content) return content.unreadable
-    this.#record ??= new RecordCursor()
-    const record = this.#record
-    record.open(content.bytes, {
+    if (codec !== 'none') this.#outlet ??= new Outlet()
+    const content = uncompressed(codec, blob, {outlet: this.#outlet})
+    if ('unreadable' in content) {
+      this.#problem = `the ${codec} records can't be decoded: ${content.unreadable}`
+      return
+    }
+    this.#remarks = content.remarks
+    this.#recordsLeft = recordsCount
+    this.#record.open(content.bytes, {
       baseOffset: this.baseOffset,
       baseTimestamp: this.baseTimestamp,
       baseSequence: this.baseSequence,
       logAppendTime: this.#has(flag.logAppendTime) ? this.maxTimestamp : undefined,
     })
-    for (let n = 0; n < recordsCount; n++) {
-      if (!record.next()) return `record ${n + 1} of ${recordsCount}: ${record.problem}`
-      visit(record)
+    if (recordsCount === 0) this.#checkRest()
+  }
+
+  /** The same cursor each time; `undefined` after the last record, or where the rest can't be read ({@link problem}). */
+  nextRecord(): RecordCursor | undefined {
+    const record = this.#record
+    if (this.#recordsLeft === 0) return undefined
+    if (!record.next()) {
+      this.#problem = `record ${this.recordsCount - this.#recordsLeft + 1} of ${this.recordsCount}: ${record.problem}`
+      this.#recordsLeft = 0
+      return undefined
     }
-    return record.bytesLeft === 0 ? undefined : `${record.bytesLeft} bytes behind the last of ${recordsCount} records`
+    if (--this.#recordsLeft === 0) this.#checkRest()
+    return record
+  }
+
+  /** Why not all records could be read; complete once {@link nextRecord} gave `undefined`. */
+  get problem(): string | undefined {
+    return this.#problem
+  }
+
+  /** What is odd in the codec's stream and no error to Kafka; complete once {@link nextRecord} gave `undefined`. */
+  get remarks(): readonly string[] {
+    return this.#remarks
+  }
+
+  #checkRest(): void {
+    const {bytesLeft} = this.#record
+    if (bytesLeft !== 0) this.#problem = `${bytesLeft} bytes behind the last of ${this.recordsCount} records`
+  }
+
+  #int64(field: number): number {
+    const place = this.#start + field
+    return this.#bytes.readInt32BE(place) * 0x1_0000_0000 + this.#bytes.readUInt32BE(place + 4)
   }
 
   #has(bit: number): boolean {
     return (this.#bytes[this.#start + at.attributes + 1]! & bit) !== 0
   }
+}
+
+function exact(value: number): number {
+  return Number.isSafeInteger(value) ? value : Number.NaN
 }

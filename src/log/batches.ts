@@ -1,6 +1,6 @@
 import type {BatchCursor, TimestampType} from './batch-cursor.js'
 import type {ByteSource} from './byte-source.js'
-import type {CodecName} from './codecs.js'
+import {type CodecName, codecIsReady, prepareCodec} from './codecs.js'
 import type {RecordHeader} from './record-cursor.js'
 import {type ScanOptions, type ScanResult, Walk} from './scan.js'
 
@@ -52,8 +52,10 @@ export async function* batches(source: ByteSource, options: ScanOptions = {}): A
   const walk = new Walk(source.size, options)
   for (;;) {
     const step = walk.step()
-    if (step === 'batch') yield plain(walk.batch)
-    else if (step === 'end') return walk.result()
+    if (step === 'batch') {
+      if (!codecIsReady(walk.batch.codec)) await prepareCodec(walk.batch.codec)
+      yield plain(walk.batch)
+    } else if (step === 'end') return walk.result()
     else walk.take(await source.read(walk.position, walk.wanted))
   }
 }

@@ -1,3 +1,9 @@
+import {decodeGzip} from './codec/gzip.js'
+import {decodeLz4} from './codec/lz4.js'
+import {decodeSnappy} from './codec/snappy.js'
+import {CodecError, type Decoding, Inlet, Outlet} from './codec/stream.js'
+import {decodeZstd, loadZstd, zstdIsLoaded} from './codec/zstd.js'
+
 /** Bits 0-2 of a batch's attributes (org.apache.kafka.common.record.CompressionType). */
 export const codecNames = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const
 export type CodecName = (typeof codecNames)[number] | 'unknown'
@@ -7,13 +13,66 @@ export function codecName(attributes: number): CodecName {
 }
 
 /** Records as they lie in memory once they are uncompressed, or why they can't be had. */
-export type Uncompressed = {readonly bytes: Buffer} | {readonly unreadable: string}
+export type Uncompressed =
+  | {
+      readonly bytes: Buffer
+      /** What is odd in the codec's stream and no error to Kafka, e.g. bytes behind its end. */
+      readonly remarks: readonly string[]
+    }
+  | {
+      readonly unreadable: string
+      /** The plain bytes are more than were allowed; nothing else is known to be wrong. */
+      readonly tooLarge: boolean
+    }
+
+export interface UncompressOptions {
+  /** Most plain bytes; default 64 MiB. */
+  readonly atMost?: number
+  /** Of the batch; 0 has an odd LZ4 header. Default 2. */
+  readonly magic?: number
+  /** Where the plain bytes go: they last until it is used again. Default: memory of their own. */
+  readonly outlet?: Outlet
+}
+
+export const plainBytesAtMost = 67_108_864
+const noRemarks: readonly string[] = []
+const inlet = new Inlet()
+
+/**
+ * Loads what must be loaded before {@link uncompressed} can read a codec (zstd; the others need nothing). Whoever reads a
+ * log asynchronously through `scan`, `batches` or `readLog` has it done for him.
+ */
+export async function prepareCodec(codec: CodecName): Promise<void> {
+  if (codec === 'zstd') await loadZstd()
+}
+
+/** False: {@link prepareCodec} is to be awaited first. */
+export function codecIsReady(codec: CodecName): boolean {
+  return codec !== 'zstd' || zstdIsLoaded()
+}
 
 /**
  * The one place where codecs come in: the records of a compressed batch are one blob in that codec's own stream format.
- * Only `none` is read so far, and it is not copied.
+ * `none` is not copied. What Kafka's reader refuses is refused.
  */
-export function uncompressed(codec: CodecName, bytes: Buffer): Uncompressed {
-  if (codec === 'none') return {bytes}
-  return {unreadable: `codec not read yet: ${codec}`}
+export function uncompressed(codec: CodecName, bytes: Buffer, options: UncompressOptions = {}): Uncompressed {
+  if (codec === 'none') return {bytes, remarks: noRemarks}
+  const {atMost = plainBytesAtMost, magic = 2, outlet = new Outlet()} = options
+  outlet.reset(atMost)
+  inlet.open(bytes, true)
+  try {
+    if (codec === 'gzip') decodeGzip(inlet, outlet, atMost)
+    else if (codec === 'snappy') toEnd(decodeSnappy(inlet, outlet))
+    else if (codec === 'lz4') toEnd(decodeLz4(inlet, outlet, magic === 0))
+    else if (codec === 'zstd') decodeZstd(inlet, outlet, atMost)
+    else return {unreadable: 'a codec that is not known', tooLarge: false}
+    return {bytes: outlet.plain, remarks: outlet.remarks}
+  } catch (error) {
+    if (error instanceof CodecError) return {unreadable: error.message, tooLarge: error.tooLarge}
+    throw error
+  }
+}
+
+function toEnd(decoding: Decoding): void {
+  while (!decoding.next().done);
 }

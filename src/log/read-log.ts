@@ -1,5 +1,6 @@
 import type {BatchCursor} from './batch-cursor.js'
 import type {ByteSource} from './byte-source.js'
+import {codecIsReady, prepareCodec} from './codecs.js'
 import type {RecordCursor} from './record-cursor.js'
 import {Walk} from './scan.js'
 
@@ -77,6 +78,7 @@ export async function readLog(source: ByteSource, visitor: LogVisitor, options: 
       continue
     }
     batches++
+    if (!codecIsReady(walk.batch.codec)) await prepareCodec(walk.batch.codec)
     if (visitor.batch(walk.batch)) visitor.recordsDone?.(walk.batch.records(record => visitor.record(record)))
     if (visitor.full) await visitor.drain?.()
     if (visitor.enough) break

@@ -1,5 +1,6 @@
 import {at, BatchCursor} from './batch-cursor.js'
 import type {ByteSource} from './byte-source.js'
+import {codecIsReady, prepareCodec} from './codecs.js'
 
 // The laws of the reader (tested as properties, on arbitrary bytes and on damaged files of real brokers):
 //  1. It never throws on any bytes. (A source that can't be read throws its own error.)
@@ -57,13 +58,15 @@ export async function scan(
   const walk = new Walk(source.size, options)
   for (;;) {
     const step = walk.step()
-    if (step === 'batch') visit(walk.batch)
-    else if (step === 'end') return walk.result()
+    if (step === 'batch') {
+      if (!codecIsReady(walk.batch.codec)) await prepareCodec(walk.batch.codec)
+      visit(walk.batch)
+    } else if (step === 'end') return walk.result()
     else walk.take(await source.read(walk.position, walk.wanted))
   }
 }
 
-/** {@link scan} over bytes that are in memory already, e.g. those of a Fetch answer: nothing is awaited or copied. */
+/** {@link scan} over bytes that are in memory already, e.g. those of a Fetch answer: nothing is awaited or copied. For zstd, {@link prepareCodec} comes first. */
 export function scanBuffer(bytes: Buffer, visit: (batch: BatchCursor) => void, options: ScanOptions = {}): ScanResult {
   const walk = new Walk(bytes.length, options)
   walk.take(bytes)

@@ -1,0 +1,75 @@
+import {crc32, inflateRawSync} from 'node:zlib'
+import {CodecError, type Inlet, type Outlet} from './stream.js'
+
+const flags = {headerChecksum: 0x02, extra: 0x04, name: 0x08, comment: 0x10, reserved: 0xe0} as const
+const fixedHeaderBytes = 10
+const trailerBytes = 8
+
+/**
+ * The members of a gzip stream (RFC 1952), as java.util.zip.GZIPInputStream reads them: what follows a member and is no
+ * member ends the stream without an error.
+ * @throws CodecError
+ */
+export function decodeGzip(inlet: Inlet, outlet: Outlet, atMost: number): void {
+  const {bytes} = inlet
+  for (let member = 1; ; member++) {
+    const start = headerEnd(bytes, inlet.at)
+    if (typeof start === 'string') {
+      if (member === 1) throw new CodecError(start)
+      outlet.remarks.push(`${bytes.length - inlet.at} bytes behind the gzip stream`)
+      return
+    }
+    inlet.at = start
+    const plain = inflated(inlet, Math.max(atMost - outlet.length, 0), atMost)
+    if (bytes.length - inlet.at < trailerBytes) throw new CodecError('the gzip stream has no trailer')
+    const [checksum, size] = [bytes.readUInt32LE(inlet.at), bytes.readUInt32LE(inlet.at + 4)]
+    if (checksum !== crc32(plain))
+      throw new CodecError(`the CRC of the gzip stream is wrong: ${checksum}, computed ${crc32(plain)}`)
+    if (size !== plain.length) throw new CodecError(`the gzip stream says ${size} plain bytes, and has ${plain.length}`)
+    inlet.at += trailerBytes
+    outlet.append(plain)
+    if (inlet.at === bytes.length) return
+  }
+}
+
+function inflated(inlet: Inlet, atMost: number, limit: number): Buffer {
+  try {
+    const input = inlet.bytes.subarray(inlet.at)
+    const options = {info: true, maxOutputLength: Math.max(atMost, 1), chunkSize: 65_536}
+    const {buffer, engine} = inflateRawSync(input, options) as unknown as {
+      readonly buffer: Buffer
+      readonly engine: {readonly bytesWritten: number}
+    }
+    inlet.at += engine.bytesWritten
+    return buffer
+  } catch (error) {
+    const {code, message} = error as NodeJS.ErrnoException
+    if (code === 'ERR_BUFFER_TOO_LARGE') throw new CodecError(`more than ${limit} plain bytes`, {tooLarge: true})
+    throw new CodecError(`a damaged gzip stream: ${message}`)
+  }
+}
+
+/** Where the deflated bytes begin, or why this is no header of a member. */
+function headerEnd(bytes: Buffer, at: number): number | string {
+  if (bytes.length - at < fixedHeaderBytes) return 'the header of the gzip stream is cut'
+  if (bytes.readUInt16LE(at) !== 0x8b1f) return `no gzip stream: it begins with ${bytes.toString('hex', at, at + 2)}`
+  const [method, flg] = [bytes[at + 2] as number, bytes[at + 3] as number]
+  if (method !== 8) return `a gzip stream of the method ${method}`
+  if ((flg & flags.reserved) !== 0) return 'a gzip stream with reserved flags'
+  let end = at + fixedHeaderBytes
+  if (flg & flags.extra) end += 2 + (end + 2 <= bytes.length ? bytes.readUInt16LE(end) : 0)
+  if (flg & flags.name) end = afterZero(bytes, end)
+  if (flg & flags.comment) end = afterZero(bytes, end)
+  if (flg & flags.headerChecksum) {
+    if (end + 2 > bytes.length) return 'the header of the gzip stream is cut'
+    if ((crc32(bytes.subarray(at, end)) & 0xffff) !== bytes.readUInt16LE(end))
+      return 'the checksum of the gzip header is wrong'
+    end += 2
+  }
+  return end > bytes.length ? 'the header of the gzip stream is cut' : end
+}
+
+function afterZero(bytes: Buffer, at: number): number {
+  const zero = bytes.indexOf(0, at)
+  return zero < 0 ? bytes.length + 1 : zero + 1
+}

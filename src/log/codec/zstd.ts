@@ -1,0 +1,140 @@
+import {messageOf} from '../../util/errors.js'
+import {CodecError, type Decoding, type Inlet, type Outlet} from './stream.js'
+
+// zstd by its own library, compiled to WebAssembly: the same on each platform and with each Node (which has zstd itself
+// only from 22.15 on). The package's class copies each result and bounds nothing, so that the functions of the library are
+// called as they are exported (zstd.h). Memory lies in the module's own: it never shrinks, and is bounded by what is asked.
+
+interface Library {
+  readonly memory: {readonly buffer: ArrayBuffer}
+  malloc(size: number): number
+  free(pointer: number): void
+  /** The plain size, or a negative error code. */
+  ZSTD_decompress(target: number, capacity: number, source: number, size: number): number
+  ZSTD_createDCtx(): number
+  ZSTD_freeDCtx(context: number): number
+  /** 0 at the end of a frame, else a hint above 0; or a negative error code. */
+  ZSTD_decompressStream(context: number, output: number, input: number): number
+}
+
+/** ZSTD_ErrorCode (zstd_errors.h). */
+const errors: Readonly<Record<number, string>> = {
+  10: 'it does not begin as a frame does',
+  12: 'a version that is not known',
+  14: 'a frame parameter that is not known',
+  16: 'a window that is too large',
+  20: 'its data are corrupt',
+  22: 'its checksum is wrong',
+  24: 'its data are corrupt (literals)',
+  30: 'it needs a dictionary',
+  32: 'it needs a dictionary',
+  70: 'it is larger than its frame says',
+  72: 'it is cut, or something that is no frame follows',
+}
+const targetTooSmall = -70
+const leastTarget = 262_144
+const inputPiece = 131_072
+const outputPiece = 131_072
+
+let library: Library | undefined
+let loading: Promise<void> | undefined
+let obstacle = 'the zstd decoder is not loaded'
+let source = {pointer: 0, size: 0}
+let target = {pointer: 0, size: 0}
+
+export function zstdIsLoaded(): boolean {
+  return library !== undefined
+}
+
+/** Loads the decoder, once. Never fails: what can't be loaded is told by each batch that needs it. */
+export function loadZstd(): Promise<void> {
+  loading ??= load().catch(error => {
+    obstacle = `the zstd decoder can't be loaded (${messageOf(error).split('\n')[0]})`
+  })
+  return loading
+}
+
+async function load(): Promise<void> {
+  const {ZSTDDecoder} = await import('zstddec/stream')
+  const decoder = new ZSTDDecoder()
+  // The class keeps the instance to itself; it hands itself the result of the instantiation.
+  decoder._init = ({instance}) => {
+    library = instance.exports as unknown as Library
+  }
+  await decoder.init()
+}
+
+/** Decodes all frames at once. @throws CodecError */
+export function decodeZstd(inlet: Inlet, outlet: Outlet, atMost: number): void {
+  const {ZSTD_decompress} = loaded()
+  const stored = inlet.bytes.subarray(inlet.at)
+  source = room(source, stored.length)
+  if (target.size === 0) target = room(target, Math.min(leastTarget, atMost))
+  bytesOf(source.pointer, stored.length).set(stored)
+  for (;;) {
+    const size = ZSTD_decompress(target.pointer, target.size, source.pointer, stored.length)
+    if (size >= 0) {
+      outlet.append(bytesOf(target.pointer, size))
+      return
+    }
+    if (size !== targetTooSmall) throw wrong(size)
+    if (target.size >= atMost) throw new CodecError(`more than ${atMost} plain bytes`, {tooLarge: true})
+    target = room(target, Math.min(target.size * 4, atMost))
+  }
+}
+
+/** Decodes a stream in pieces. @throws CodecError */
+export function* streamZstd(inlet: Inlet, outlet: Outlet): Decoding {
+  const {malloc, free, ZSTD_createDCtx, ZSTD_freeDCtx, ZSTD_decompressStream} = loaded()
+  const context = ZSTD_createDCtx()
+  const input = malloc(inputPiece)
+  const output = malloc(outputPiece)
+  const cursors = malloc(24)
+  try {
+    let unfinished = 0
+    while (yield* inlet.more()) {
+      const taken = Math.min(inlet.left, inputPiece)
+      bytesOf(input, taken).set(inlet.bytes.subarray(inlet.at, inlet.at + taken))
+      inlet.at += taken
+      words(cursors).set([input, taken, 0])
+      let filled = outputPiece
+      while (words(cursors)[2] !== taken || filled === outputPiece) {
+        words(cursors).set([output, outputPiece, 0], 3)
+        unfinished = ZSTD_decompressStream(context, cursors + 12, cursors)
+        if (unfinished < 0) throw wrong(unfinished)
+        filled = words(cursors)[5] as number
+        outlet.append(bytesOf(output, filled))
+        yield 0
+      }
+    }
+    if (unfinished !== 0) throw new CodecError('the zstd stream is cut')
+  } finally {
+    for (const pointer of [input, output, cursors]) free(pointer)
+    ZSTD_freeDCtx(context)
+  }
+}
+
+function loaded(): Library {
+  if (!library) throw new CodecError(obstacle)
+  return library
+}
+
+function room(area: {pointer: number; size: number}, size: number): {pointer: number; size: number} {
+  if (area.size >= size) return area
+  const {malloc, free} = loaded()
+  if (area.pointer !== 0) free(area.pointer)
+  return {pointer: malloc(size), size}
+}
+
+/** Views are made anew each time: growing the memory detaches them. */
+function bytesOf(pointer: number, length: number): Uint8Array {
+  return new Uint8Array(loaded().memory.buffer, pointer, length)
+}
+
+function words(pointer: number): Uint32Array {
+  return new Uint32Array(loaded().memory.buffer, pointer, 6)
+}
+
+function wrong(code: number): CodecError {
+  return new CodecError(`a damaged zstd stream: ${errors[-code] ?? `error ${-code}`}`)
+}
