@@ -128,8 +128,17 @@ function log(head: Buffer, size: number): Certainty {
     if (isRight) return 'sure'
   }
   // A batch that passes the head or the end, or that is damaged.
-  if (magic !== 2) return end <= size && (head[17]! & 0xf0) === 0 ? 'likely' : undefined
+  if (magic !== 2) return end <= Math.min(size, head.length) && hasFieldsOf(magic, head, end) ? 'likely' : undefined
   return head[21] === 0 && (head[22]! & 0x87) <= 4 && head.readInt32BE(23) >= 0 ? 'likely' : undefined
+}
+
+/** A damaged message of magic 0 or 1 whose key and value fill it exactly. */
+function hasFieldsOf(magic: 0 | 1, head: Buffer, end: number): boolean {
+  const keyAt = magic === 0 ? 18 : 26
+  const keyLength = head.readInt32BE(keyAt)
+  const valueAt = keyAt + 4 + Math.max(0, keyLength)
+  if (keyLength < -1 || valueAt + 4 > end) return false
+  return valueAt + 4 + Math.max(0, head.readInt32BE(valueAt)) === end && end > keyAt + 8
 }
 
 /** A log whose first record is SNAPSHOT_HEADER. */
@@ -178,7 +187,7 @@ function timeIndex(head: Buffer, size: number): Certainty {
     if (nextTimestamp > 10_413_792_000_000n) return undefined
     ;[timestamp, offset, seen] = [nextTimestamp, nextOffset, seen + 1]
   }
-  return seen > 0 ? 'likely' : undefined
+  return seen > 0 && timestamp > 0n ? 'likely' : undefined
 }
 
 function offsetIndex(head: Buffer, size: number): Certainty {
@@ -190,7 +199,7 @@ function offsetIndex(head: Buffer, size: number): Certainty {
     if (nextOffset <= offset || nextPosition <= position) return undefined
     ;[offset, position, seen] = [nextOffset, nextPosition, seen + 1]
   }
-  return seen > 0 ? 'likely' : undefined
+  return seen > 0 && position > 0 ? 'likely' : undefined
 }
 
 function text(pattern: RegExp): Test {
