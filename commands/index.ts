@@ -5,6 +5,7 @@ import Ci from './ci.js'
 import Clean from './clean.js'
 import Doctor from './doctor.js'
 import Down from './down.js'
+import DumpLog from './dump-log.js'
 import ExperimentList from './experiment/list.js'
 import ExperimentShow from './experiment/show.js'
 import Heal from './heal.js'
@@ -26,6 +27,7 @@ export default {
   clean: Clean,
   doctor: Doctor,
   down: Down,
+  'dump-log': DumpLog,
   heal: Heal,
   status: Status,
   up: Up,

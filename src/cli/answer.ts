@@ -75,8 +75,13 @@ function plain(value: unknown): unknown {
 }
 
 async function yaml(value: unknown): Promise<string> {
+  return (await yamlBlock())(plain(value))
+}
+
+/** Writes plain data as YAML in block style. */
+export async function yamlBlock(): Promise<(value: unknown) => string> {
   const {stringify} = await import('yaml')
-  return stringify(plain(value), {lineWidth: 0})
+  return value => stringify(value, {lineWidth: 0})
 }
 
 /**

@@ -14,7 +14,9 @@ export type BytesJson = (bytes: Buffer | null) => string
  */
 export function bytesJson(bytes: Buffer | null): string {
   if (bytes === null) return 'null'
-  return isUtf8(bytes) ? `{"text":${JSON.stringify(bytes.toString('utf8'))}}` : `{"base64":"${bytes.toString('base64')}"}`
+  return isUtf8(bytes)
+    ? `{"text":${JSON.stringify(bytes.toString('utf8'))}}`
+    : `{"base64":"${bytes.toString('base64')}"}`
 }
 
 /** `--redact`: only how many they are. */
@@ -70,4 +72,36 @@ export function valueJson(value: unknown, bytes: BytesJson): string {
     .filter(([, item]) => item !== undefined)
     .map(([name, item]) => `${JSON.stringify(name)}:${valueJson(item, bytes)}`)
   return `{${fields.join(',')}}`
+}
+
+/** One way to write the bytes that fit it; what does not fit is written as {@link bytesJson} does. */
+export function formattedJson(format: string | undefined): BytesJson {
+  const fits = format === undefined ? undefined : formats[format]
+  if (!fits) return bytesJson
+  return bytes => (bytes === null ? 'null' : (fits(bytes) ?? bytesJson(bytes)))
+}
+
+const uuidText = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+const formats: Readonly<Record<string, (bytes: Buffer) => string | undefined>> = {
+  int32: bytes => (bytes.length === 4 ? `{"int32":${bytes.readInt32BE()}}` : undefined),
+  int64: bytes => (bytes.length === 8 ? `{"int64":"${bytes.readBigInt64BE()}"}` : undefined),
+  uuid(bytes) {
+    if (bytes.length === 36) return uuidText.test(bytes.toString('latin1')) ? `{"uuid":"${bytes}"}` : undefined
+    if (bytes.length !== 16) return undefined
+    return `{"uuid":"${bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}"}`
+  },
+  hex: bytes => `{"hex":"${bytes.toString('hex')}"}`,
+  base64: bytes => `{"base64":"${bytes.toString('base64')}"}`,
+  json(bytes) {
+    if (!isUtf8(bytes)) return undefined
+    const text = bytes.toString('utf8')
+    try {
+      JSON.parse(text)
+    } catch {
+      return undefined
+    }
+    // On one line, as the number and the order of what it holds: it is not parsed and written again.
+    return `{"json":${text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, string: string | undefined) => string ?? '')}}`
+  },
 }

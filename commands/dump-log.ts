@@ -1,0 +1,132 @@
+import type {Format, Output, StreamedAnswer} from '../src/cli/answer.js'
+import {type ArgsOf, type FlagsOf, KxCommand, type Session} from '../src/cli/base-command.js'
+import {failureText} from '../src/cli/answer.js'
+import {failureOf} from '../src/cli/failure.js'
+import {screen} from '../src/cli/terminal.js'
+import type {DumpOptions, DumpWriter} from '../src/inspect/job.js'
+import {type DecoderName, decoderNames} from '../src/log/decode/decoder.js'
+import {KxError} from '../src/util/errors.js'
+import {dumpLogArguments, dumpLogFlags} from './dump-log-flags.js'
+
+type DumpFlags = FlagsOf<typeof DumpLog>
+
+export default class DumpLog extends KxCommand<typeof DumpLog> {
+  static override summary = "Show what lies in Kafka's files: logs, indexes, snapshots, checkpoints, whole folders"
+  static override description =
+    "A file gives its batches (with --deep-iteration its records, with --print-data-log keys and values), a folder an overview. -o kafka prints what Kafka's own tool prints. Nothing on disk is changed. Exit codes: 0 clean, 1 something is wrong in the files, 2 wrong use, 5 a file can't be read."
+  static override examples = [
+    '<%= config.bin %> dump-log 00000000000000000000.log',
+    '<%= config.bin %> dump-log --print-data-log --offset 1000..1999 *.log',
+    '<%= config.bin %> dump-log /var/lib/kafka/orders-0',
+    '<%= config.bin %> dump-log --verify 00000000000000000000.log',
+    '<%= config.bin %> dump-log -o ndjson --key order-17 00000000000000000000.log',
+    '<%= config.bin %> dump-log -o kafka --deep-iteration --files 00000000000000000000.log,00000000000000000000.index',
+    '<%= config.bin %> dump-log --topic orders --partition 0 --follow',
+  ]
+  static override args = dumpLogArguments
+  static override flags = dumpLogFlags
+
+  protected override asked(flags: DumpFlags): Format {
+    return flags.format ?? super.asked(flags)
+  }
+
+  protected override async work(
+    flags: DumpFlags,
+    args: ArgsOf<typeof DumpLog>,
+    session: Session,
+  ): Promise<StreamedAnswer> {
+    const paths = pathsOf(flags, args.files as unknown as readonly string[] | undefined)
+    const options = await optionsOf(flags, this.asked(flags), session)
+    return {
+      async stream(output, format) {
+        const {dumpAll} = await import('../src/inspect/dump.js')
+        return dumpAll(paths, await writerFor(format, output, options), options)
+      },
+    }
+  }
+}
+
+function pathsOf(flags: DumpFlags, args: readonly string[] = []): string[] {
+  const paths = [...args, ...(flags.files === undefined ? [] : flags.files.split(','))]
+  if (paths.length > 0) return paths
+  throw new KxError('usage', 'KX_USAGE', 'No file is named.', {
+    suggestions: [
+      'kx dump-log 00000000000000000000.log',
+      'kx dump-log --topic orders --partition 0',
+      'kx dump-log --help',
+    ],
+  })
+}
+
+async function optionsOf(flags: DumpFlags, format: Format, {signal, progress}: Session): Promise<DumpOptions> {
+  for (const part of ['key', 'value'] as const) {
+    if (flags[`${part}-decoder-class`] === undefined) continue
+    throw new KxError('usage', 'KX_USAGE', `kx runs no Java, so it has no --${part}-decoder-class.`, {
+      suggestions: [`--${part}-format string, int32, int64, uuid, hex, base64 or json`],
+    })
+  }
+  const {selectionOf} = await import('../src/inspect/selection.js')
+  const decoder = decoderOf(flags, format)
+  const printData = flags['print-data-log'] || (decoder !== 'auto' && decoder !== 'none')
+  const isData = format === 'ndjson' || format === 'json' || format === 'yaml' || format === 'csv'
+  return {
+    deep: flags['deep-iteration'] || printData || isData,
+    printData,
+    skipRecordMetadata: flags['skip-record-metadata'],
+    indexSanityCheck: flags['index-sanity-check'],
+    verifyIndexOnly: flags['verify-index-only'],
+    maxBytes: flags['max-bytes'],
+    maxMessageSize: flags['max-message-size'],
+    maxDecompressedBytes: flags['max-decompressed'],
+    decoder,
+    keyFormat: flags['key-format'],
+    valueFormat: flags['value-format'],
+    style: flags['kafka-style'] ?? '4.4',
+    bugCompatible: flags['bug-compatible'],
+    redact: flags.redact,
+    raw: flags.raw,
+    limit: flags.limit ?? Number.POSITIVE_INFINITY,
+    filter: selectionOf(flags),
+    signal,
+    progress: () => {},
+    warning: text => progress.warning(text),
+    failed: error => process.stderr.write(failureText(failureOf(error), screen(process.stderr, process.env))),
+  }
+}
+
+/** In Kafka's format only the flags choose, and of several the first in the tool's own order. */
+function decoderOf(flags: DumpFlags, format: Format): DumpOptions['decoder'] {
+  const named = decoderNames.filter(name => flags[`${name}-decoder`])
+  if (flags.decoder !== 'auto' && flags.decoder !== 'none') named.push(flags.decoder)
+  const different = [...new Set<DecoderName>(named)]
+  const [first] = different
+  if (first === undefined) return format === 'kafka' ? 'none' : flags.decoder
+  if (different.length === 1 || format === 'kafka') return first
+  throw new KxError(
+    'usage',
+    'KX_USAGE',
+    `Records have one decoder, and ${different.length} are named: ${different.join(', ')}.`,
+    {
+      suggestions: [`--${first}-decoder`, 'Without a flag the decoder is chosen by the name of the folder.'],
+    },
+  )
+}
+
+async function writerFor(format: Format, output: Output, options: DumpOptions): Promise<DumpWriter> {
+  const write = (bytes: Uint8Array) => output.write(bytes)
+  const gone = () => output.gone
+  if (format === 'ndjson' || format === 'json' || format === 'yaml') {
+    const {DataWriter} = await import('../src/inspect/data-writer.js')
+    return new DataWriter(await framingOf(format), write, gone, options)
+  }
+  const {TextWriter} = await import('../src/inspect/text-writer.js')
+  return new TextWriter(write, gone, options)
+}
+
+async function framingOf(format: 'ndjson' | 'json' | 'yaml') {
+  const {Lines, OneDocument, OneValue} = await import('../src/inspect/framing.js')
+  if (format === 'ndjson') return new Lines()
+  if (format === 'json') return new OneValue()
+  const {yamlBlock} = await import('../src/cli/answer.js')
+  return new OneDocument(await yamlBlock())
+}

@@ -1,0 +1,233 @@
+import type {BatchCursor} from '../log/batch-cursor.js'
+import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
+import type {Finding} from '../log/finding.js'
+import {
+  batchFields,
+  bytesJson,
+  type BytesJson,
+  findingFields,
+  formattedJson,
+  recordFields,
+  redactedJson,
+  valueJson,
+} from '../log/json.js'
+import {type LogEnd, type LogVisitor, readLog} from '../log/read-log.js'
+import type {RecordCursor} from '../log/record-cursor.js'
+import type {Write} from '../log/text/line-writer.js'
+import type {KxError} from '../util/errors.js'
+import {Chunks} from './chunks.js'
+import type {Framing} from './framing.js'
+import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
+import {Meanings} from './meanings.js'
+import {readOptions} from './reading.js'
+import {WatchingVisitor} from './watch.js'
+
+/** Findings of one file that are told one by one. */
+const findingsAtMost = 1_000
+
+/** Shows files as data: JSON lines, one JSON value, or one YAML document. */
+export class DataWriter implements DumpWriter {
+  found = false
+  readonly #framing: Framing
+  readonly #chunks: Chunks
+  readonly #options: DumpOptions
+  readonly #gone: () => boolean
+  #begun = false
+  #left: number
+
+  constructor(framing: Framing, write: Write, gone: () => boolean, options: DumpOptions) {
+    this.#framing = framing
+    this.#chunks = new Chunks(write)
+    this.#gone = gone
+    this.#options = options
+    this.#left = options.limit
+  }
+
+  get enough(): boolean {
+    return this.#left <= 0 || this.#gone()
+  }
+
+  async file(input: DumpInput): Promise<void> {
+    this.#begin()
+    const {file, classified} = input
+    this.#chunks.add(this.#framing.file(fileFields(input)))
+    const findings = new Findings()
+    let end: string
+    if (classified.kind === 'log' || classified.kind === 'snapshot-log') {
+      end = logEndFields(await this.#log(input, findings))
+    } else {
+      const {entriesOfFile} = await import('./entries.js')
+      const bytes = this.#options.redact ? redactedJson : bytesJson
+      let entries = 0
+      for await (const entry of entriesOfFile(input, finding => findings.add(finding))) {
+        if (this.enough) break
+        this.#left--
+        entries++
+        this.#chunks.add(this.#framing.entry(valueJson(entry, bytes).slice(1, -1)))
+        if (this.#chunks.full) await this.#chunks.drain()
+      }
+      end = `"entryCount":${entries}`
+    }
+    for (const finding of findings.kept) this.#chunks.add(this.#framing.finding(findingFields(finding)))
+    this.found ||= findings.found
+    this.#chunks.add(this.#framing.fileEnd(`${end},"findingCount":${findings.count}`))
+    this.#options.progress(file.path, file.size, file.size)
+    await this.#chunks.drain()
+  }
+
+  async folder({path, folder}: DumpFolder): Promise<void> {
+    this.#begin()
+    const {verifyFolder} = await import('../log/verify/verify-folder.js')
+    const {hasFindings} = await import('../log/verify/report.js')
+    const report = await verifyFolder(folder, {signal: this.#options.signal})
+    this.found ||= hasFindings(report)
+    this.#chunks.add(this.#framing.file(`"path":${JSON.stringify(path)},"type":"folder"`))
+    this.#chunks.add(this.#framing.fileEnd(`"report":${valueJson(report, bytesJson)}`))
+    await this.#chunks.drain()
+  }
+
+  async failed(path: string, {code, message, suggestions}: KxError): Promise<void> {
+    this.#begin()
+    this.#chunks.add(this.#framing.error(valueJson({path, code, message, suggestions}, bytesJson).slice(1, -1)))
+    await this.#chunks.drain()
+  }
+
+  async end(): Promise<void> {
+    this.#begin()
+    this.#chunks.add(this.#framing.end(`"limitReached":${this.#left <= 0}`))
+    await this.#chunks.drain()
+  }
+
+  async #log(input: DumpInput, findings: Findings): Promise<LogEnd> {
+    const {filter, deep} = this.#options
+    const meanings = await Meanings.of(input)
+    const visitor = new DataVisitor(this, this.#framing, this.#chunks, {deep, meanings, options: this.#options})
+    const chosen = logFilter(filter)
+    const filtered = chosen ? new FilteredVisitor(visitor, chosen, looksIntoRecords(filter)) : visitor
+    const end = await readLog(
+      input.file,
+      new WatchingVisitor(filtered, input.file.path, finding => findings.add(finding)),
+      await readOptions(input, this.#options),
+    )
+    visitor.close()
+    return end
+  }
+
+  /** One thing was shown. */
+  took(): void {
+    this.#left--
+  }
+
+  #begin(): void {
+    if (!this.#begun) this.#chunks.add(this.#framing.begin())
+    this.#begun = true
+  }
+}
+
+interface Shown {
+  readonly deep: boolean
+  readonly meanings: Meanings
+  readonly options: DumpOptions
+}
+
+class DataVisitor implements LogVisitor {
+  readonly #writer: DataWriter
+  readonly #framing: Framing
+  readonly #chunks: Chunks
+  readonly #deep: boolean
+  readonly #meanings: Meanings
+  readonly #key: BytesJson
+  readonly #value: BytesJson
+  readonly #header: BytesJson
+  #open = false
+  #isControl = false
+
+  constructor(writer: DataWriter, framing: Framing, chunks: Chunks, {deep, meanings, options}: Shown) {
+    this.#writer = writer
+    this.#framing = framing
+    this.#chunks = chunks
+    this.#deep = deep
+    this.#meanings = meanings
+    const {redact, keyFormat, valueFormat} = options
+    this.#key = redact ? redactedJson : formattedJson(keyFormat)
+    this.#value = redact ? redactedJson : formattedJson(valueFormat)
+    this.#header = redact ? redactedJson : bytesJson
+  }
+
+  batch(batch: BatchCursor): boolean {
+    this.close()
+    this.#chunks.add(this.#framing.batch(batchFields(batch)))
+    this.#open = true
+    this.#isControl = batch.isControl
+    if (!this.#deep) this.#writer.took()
+    return this.#deep
+  }
+
+  record(record: RecordCursor): void {
+    if (this.enough) return
+    const fields = recordFields(record, this.#key, this.#value, this.#header)
+    const meaning = this.#meanings.json(record, this.#isControl)
+    this.#chunks.add(this.#framing.record(meaning === '' ? fields : `${fields},${meaning}`))
+    this.#writer.took()
+  }
+
+  recordsDone(problem: string | undefined): void {
+    this.#end(problem === undefined ? '' : `"problem":${JSON.stringify(problem)}`)
+  }
+
+  get full(): boolean {
+    return this.#chunks.full
+  }
+
+  drain(): Promise<void> {
+    return this.#chunks.drain()
+  }
+
+  get enough(): boolean {
+    return this.#writer.enough
+  }
+
+  /** After the last batch. */
+  close(): void {
+    this.#end('')
+  }
+
+  #end(fields: string): void {
+    if (this.#open) this.#chunks.add(this.#framing.batchEnd(fields))
+    this.#open = false
+  }
+}
+
+/** The first findings of a file, and how many there are. */
+class Findings {
+  readonly kept: Finding[] = []
+  count = 0
+  found = false
+
+  add(finding: Finding): void {
+    this.count++
+    this.found ||= finding.severity !== 'info'
+    if (this.kept.length < findingsAtMost) this.kept.push(finding)
+  }
+}
+
+function fileFields({file, classified, place, decoder}: DumpInput): string {
+  const {kind, name, note} = classified
+  const fields = {
+    path: file.path,
+    type: kind,
+    sizeInBytes: file.size,
+    offsetInName: name.offset ?? null,
+    epochInName: name.epoch,
+    states: name.states.length > 0 ? name.states : undefined,
+    topic: place?.topic ?? null,
+    partition: place?.partition ?? null,
+    decoder: decoder ?? null,
+    note,
+  }
+  return valueJson(fields, bytesJson).slice(1, -1)
+}
+
+function logEndFields({batches, validBytes, trailingBytes, skippedBytes}: LogEnd): string {
+  return `"batchCount":${batches},"validBytes":${validBytes},"trailingBytes":${trailingBytes},"skippedBytes":${skippedBytes}`
+}

@@ -1,0 +1,209 @@
+/**
+ * How data are framed. Everything it is given is the fields of an object as JSON, without braces; what it gives is text for
+ * stdout. A file is opened, its batches with their records or its entries follow, then its findings, then it is closed.
+ */
+export interface Framing {
+  begin(): string
+  file(fields: string): string
+  batch(fields: string): string
+  record(fields: string): string
+  batchEnd(fields: string): string
+  entry(fields: string): string
+  finding(fields: string): string
+  fileEnd(fields: string): string
+  error(fields: string): string
+  end(fields: string): string
+}
+
+/** One object on each line; each says what it is and of which file. */
+export class Lines implements Framing {
+  #file = ''
+
+  begin(): string {
+    return ''
+  }
+
+  file(fields: string): string {
+    this.#file = /"path":("(?:[^"\\]|\\.)*")/.exec(fields)?.[1] ?? '""'
+    return `{"kind":"file",${fields}}\n`
+  }
+
+  batch(fields: string): string {
+    return this.#line('batch', fields)
+  }
+
+  record(fields: string): string {
+    return this.#line('record', fields)
+  }
+
+  batchEnd(): string {
+    return ''
+  }
+
+  entry(fields: string): string {
+    return this.#line('entry', fields)
+  }
+
+  finding(fields: string): string {
+    return this.#line('finding', fields)
+  }
+
+  fileEnd(fields: string): string {
+    return this.#line('end', fields)
+  }
+
+  error(fields: string): string {
+    return `{"kind":"error",${fields}}\n`
+  }
+
+  end(): string {
+    return ''
+  }
+
+  #line(kind: string, fields: string): string {
+    return `{"kind":"${kind}","file":${this.#file},${fields}}\n`
+  }
+}
+
+type List = 'batches' | 'entries' | 'findings'
+
+/** One value: files with their batches, these with their records. */
+export class OneValue implements Framing {
+  #files = 0
+  #list: List | undefined
+  #items = 0
+  #records = 0
+  readonly #errors: string[] = []
+
+  begin(): string {
+    return '{"schema":"kx/dump-log/1","files":['
+  }
+
+  file(fields: string): string {
+    this.#list = undefined
+    return `${this.#files++ === 0 ? '\n' : ',\n'}{${fields}`
+  }
+
+  batch(fields: string): string {
+    this.#records = 0
+    return `${this.#item('batches')}{${fields},"records":[`
+  }
+
+  record(fields: string): string {
+    return `${this.#records++ === 0 ? '\n    ' : ',\n    '}{${fields}}`
+  }
+
+  batchEnd(fields: string): string {
+    return `]${fields === '' ? '' : `,${fields}`}}`
+  }
+
+  entry(fields: string): string {
+    return `${this.#item('entries')}{${fields}}`
+  }
+
+  finding(fields: string): string {
+    return `${this.#item('findings')}{${fields}}`
+  }
+
+  fileEnd(fields: string): string {
+    return `${this.#closed()},${fields}}`
+  }
+
+  error(fields: string): string {
+    this.#errors.push(`{${fields}}`)
+    return ''
+  }
+
+  end(fields: string): string {
+    return `],"errors":[${this.#errors.join(',')}],${fields}}\n`
+  }
+
+  #item(list: List): string {
+    if (this.#list === list) return this.#items++ === 0 ? '\n  ' : ',\n  '
+    const closed = this.#closed()
+    this.#list = list
+    this.#items = 1
+    return `${closed},"${list}":[\n  `
+  }
+
+  #closed(): string {
+    const closed = this.#list === undefined ? '' : ']'
+    this.#list = undefined
+    return closed
+  }
+}
+
+/** {@link OneValue} as YAML; `block` writes a value in block style. */
+export class OneDocument implements Framing {
+  #files = 0
+  #list: List | undefined
+  #hasRecords = false
+  readonly #block: (value: unknown) => string
+  readonly #errors: unknown[] = []
+
+  constructor(block: (value: unknown) => string) {
+    this.#block = block
+  }
+
+  begin(): string {
+    return 'schema: kx/dump-log/1\n'
+  }
+
+  file(fields: string): string {
+    this.#list = undefined
+    return `${this.#files++ === 0 ? 'files:\n' : ''}${this.#item(fields, 2)}`
+  }
+
+  batch(fields: string): string {
+    this.#hasRecords = false
+    return this.#listed('batches') + this.#item(fields, 6)
+  }
+
+  record(fields: string): string {
+    const head = this.#hasRecords ? '' : '        records:\n'
+    this.#hasRecords = true
+    return head + this.#item(fields, 10)
+  }
+
+  batchEnd(fields: string): string {
+    const none = this.#hasRecords ? '' : '        records: []\n'
+    return none + (fields === '' ? '' : this.#fields(fields, 8))
+  }
+
+  entry(fields: string): string {
+    return this.#listed('entries') + this.#item(fields, 6)
+  }
+
+  finding(fields: string): string {
+    return this.#listed('findings') + this.#item(fields, 6)
+  }
+
+  fileEnd(fields: string): string {
+    return this.#fields(fields, 4)
+  }
+
+  error(fields: string): string {
+    this.#errors.push(JSON.parse(`{${fields}}`))
+    return ''
+  }
+
+  end(fields: string): string {
+    const none = this.#files === 0 ? 'files: []\n' : ''
+    return `${none}${this.#block({errors: this.#errors})}${this.#block(JSON.parse(`{${fields}}`))}`
+  }
+
+  #listed(list: List): string {
+    if (this.#list === list) return ''
+    this.#list = list
+    return `    ${list}:\n`
+  }
+
+  #item(fields: string, indent: number): string {
+    const text = this.#fields(fields, indent + 2)
+    return `${' '.repeat(indent)}- ${text.slice(indent + 2)}`
+  }
+
+  #fields(fields: string, indent: number): string {
+    return this.#block(JSON.parse(`{${fields}}`)).replace(/^(?=.)/gm, ' '.repeat(indent))
+  }
+}

@@ -1,0 +1,69 @@
+import type {DecoderName} from '../log/decode/decoder.js'
+import type {KafkaStyle} from '../log/decode/style.js'
+import type {Classified} from '../log/files/kinds.js'
+import type {FolderName} from '../log/files/names.js'
+import type {FieldFormat} from '../log/text/field-text.js'
+import type {FilterOptions} from '../log/filter.js'
+import type {OpenFile} from '../log/folder.js'
+import type {FolderTree} from '../log/verify/report.js'
+import type {KxError} from '../util/errors.js'
+
+/** What a run of `kx dump-log` is to do; the flags, checked. */
+export interface DumpOptions {
+  readonly deep: boolean
+  readonly printData: boolean
+  readonly skipRecordMetadata: boolean
+  readonly indexSanityCheck: boolean
+  readonly verifyIndexOnly: boolean
+  readonly maxBytes: number | undefined
+  readonly maxMessageSize: number
+  readonly maxDecompressedBytes: number | undefined
+  /** `auto`: by the folder's name. */
+  readonly decoder: DecoderName | 'auto' | 'none'
+  readonly keyFormat: FieldFormat | undefined
+  readonly valueFormat: FieldFormat | undefined
+  readonly style: KafkaStyle
+  readonly bugCompatible: boolean
+  readonly redact: boolean
+  readonly raw: boolean
+  /** Records (batches where no records are shown, entries of other files). */
+  readonly limit: number
+  readonly filter: FilterOptions
+  readonly signal: AbortSignal
+  /** Bytes of the file that were read, and all of them. */
+  readonly progress: (path: string, done: number, total: number) => void
+  readonly warning: (text: string) => void
+  /** Tells on stderr that an input can't be read. */
+  readonly failed: (error: KxError) => void
+}
+
+/** A file that is to be shown, with what is known before it is read. */
+export interface DumpInput {
+  readonly file: OpenFile
+  readonly classified: Classified
+  /** Where its companions are; `undefined` for stdin. */
+  readonly folder: FolderTree | undefined
+  /** Topic and partition, as the folder's name says. */
+  readonly place: FolderName | undefined
+  /** The decoder for its records, if there is one. */
+  readonly decoder: DecoderName | undefined
+}
+
+export interface DumpFolder {
+  readonly path: string
+  readonly folder: FolderTree
+}
+
+/** One output format. Files come one after another. */
+export interface DumpWriter {
+  file(input: DumpInput): Promise<void>
+  folder(input: DumpFolder): Promise<void>
+  /** An input that can't be read; the others go on. */
+  failed(path: string, error: KxError): Promise<void>
+  /** After all inputs. */
+  end(): Promise<void>
+  /** Whether something was found that makes the exit code 1. */
+  readonly found: boolean
+  /** Nothing more is wanted: the limit is reached, or the reader went away. */
+  readonly enough: boolean
+}

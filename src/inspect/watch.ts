@@ -1,0 +1,84 @@
+import type {BatchCursor} from '../log/batch-cursor.js'
+import type {Finding} from '../log/finding.js'
+import type {Damage, LogVisitor} from '../log/read-log.js'
+import type {RecordCursor} from '../log/record-cursor.js'
+import {plural} from '../util/format.js'
+
+/** What even a plain dump notices: false CRCs, records that can't be read, bytes that are no batch. */
+export class WatchingVisitor implements LogVisitor {
+  readonly #visitor: LogVisitor
+  readonly #file: string
+  readonly #tell: (finding: Finding) => void
+  #batch: BatchCursor | undefined
+
+  constructor(visitor: LogVisitor, file: string, tell: (finding: Finding) => void) {
+    this.#visitor = visitor
+    this.#file = file
+    this.#tell = tell
+  }
+
+  batch(batch: BatchCursor): boolean {
+    this.#batch = batch
+    const wanted = this.#visitor.batch(batch)
+    if (!batch.crcIsRight) this.#tell(crcFinding(batch, this.#file))
+    return wanted
+  }
+
+  record(record: RecordCursor): void {
+    this.#visitor.record(record)
+  }
+
+  recordsDone(problem: string | undefined): void {
+    this.#visitor.recordsDone?.(problem)
+    if (problem === undefined || this.#batch === undefined) return
+    this.#tell({
+      code: 'records',
+      severity: 'error',
+      file: this.#file,
+      position: this.#batch.position,
+      offset: this.#batch.baseOffset,
+      explanation: `Not all records of this batch can be read: ${problem}.`,
+    })
+  }
+
+  damage(damage: Damage): void {
+    this.#visitor.damage?.(damage)
+    this.#tell(damageFinding(damage, this.#file))
+  }
+
+  get full(): boolean {
+    return this.#visitor.full ?? false
+  }
+
+  async drain(): Promise<void> {
+    await this.#visitor.drain?.()
+  }
+
+  get enough(): boolean {
+    return this.#visitor.enough ?? false
+  }
+}
+
+export function crcFinding(batch: BatchCursor, file: string): Finding {
+  return {
+    code: 'crc',
+    severity: 'error',
+    file,
+    position: batch.position,
+    offset: batch.baseOffset,
+    explanation: `The stored CRC is ${batch.crc}, that of the bytes is ${batch.computedCrc}.`,
+    consequence: 'Consumers stop here, and recovery cuts the log here.',
+  }
+}
+
+export function damageFinding({kind, position, sizeInBytes, baseOffset, reason}: Damage, file: string): Finding {
+  return {
+    code: kind,
+    // An active segment may be preallocated.
+    severity: kind === 'zero-fill' ? 'info' : 'error',
+    file,
+    position,
+    ...(baseOffset === undefined ? {} : {offset: baseOffset}),
+    explanation: `${plural(sizeInBytes, 'byte is', 'bytes are')} no batch: ${reason}.`,
+  }
+}
