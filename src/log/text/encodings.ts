@@ -1,0 +1,149 @@
+import type {Encoding, LineWriter} from './line-writer.js'
+
+const hexDigits = Uint8Array.from(Buffer.from('0123456789abcdef'))
+const backslash = 0x5c
+const quote = 0x22
+const shortEscapes: ReadonlyMap<number, number> = new Map([
+  [0x0a, 0x6e],
+  [0x0d, 0x72],
+  [0x09, 0x74],
+  [backslash, backslash],
+  [quote, quote],
+])
+
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80
+
+/**
+ * The character that begins at `at`: its length if it is one; if not, minus the number of bytes that Java replaces by one
+ * U+FFFD. That is the longest beginning of a character, as everywhere, but for the bytes of an encoded surrogate (`ED`
+ * `A0`-`BF`), which Java takes together with the continuation byte behind them.
+ */
+export function utf8Sequence(bytes: Uint8Array, at: number, end: number): number {
+  const lead = bytes[at] as number
+  if (lead < 0x80) return 1
+  if (lead < 0xc2 || lead > 0xf4 || at + 1 >= end) return -1
+  const second = bytes[at + 1] as number
+  if (!isContinuation(second)) return -1
+  if (lead < 0xe0) return 2
+  const third = at + 2 < end && isContinuation(bytes[at + 2])
+  if (lead < 0xf0) {
+    if (lead === 0xe0 && second < 0xa0) return -1
+    if (lead === 0xed && second > 0x9f) return third ? -3 : -2
+    return third ? 3 : -2
+  }
+  if ((lead === 0xf0 && second < 0x90) || (lead === 0xf4 && second > 0x8f)) return -1
+  if (!third) return -2
+  return at + 3 < end && isContinuation(bytes[at + 3]) ? 4 : -3
+}
+
+/** Where a piece may end so that no character is cut: `to`, or up to three bytes before. */
+function betweenCharacters(bytes: Uint8Array, from: number, to: number): number {
+  for (let cut = to; cut > to - 4 && cut > from; cut--) if (!isContinuation(bytes[cut])) return cut
+  return to
+}
+
+/** As Kafka's tools print a byte array that they take for text: as it is; what is no UTF-8 becomes U+FFFD in Java's way. */
+export const javaText: Encoding = {cut: betweenCharacters, write: writeJavaText}
+
+function writeJavaText(out: LineWriter, bytes: Buffer, from: number, end: number): void {
+  const target = out.reserve(3 * (end - from))
+  let at = out.at
+  for (let position = from; position < end; ) {
+    const byte = bytes[position] as number
+    if (byte < 0x80) {
+      target[at++] = byte
+      position++
+      continue
+    }
+    const length = utf8Sequence(bytes, position, end)
+    if (length > 0) {
+      for (let n = 0; n < length; n++) target[at++] = bytes[position++] as number
+    } else {
+      target[at++] = 0xef
+      target[at++] = 0xbf
+      target[at++] = 0xbd
+      position -= length
+    }
+  }
+  out.at = at
+}
+
+/**
+ * Text that drives no terminal and has one reading only: `\n`, `\r`, `\t`, `\\` and `\"`, and `\xNN` for each byte of a
+ * control character (C0, DEL, C1), of a character that is not seen or turns the direction of writing, and of what is no
+ * UTF-8. Undoing the escapes gives the bytes back.
+ */
+export const escapedText: Encoding = {cut: betweenCharacters, write: writeEscapedText}
+
+function writeEscapedText(out: LineWriter, bytes: Buffer, from: number, end: number): void {
+  const target = out.reserve(4 * (end - from))
+  let at = out.at
+  for (let position = from; position < end; ) {
+    const byte = bytes[position] as number
+    if (byte >= 0x20 && byte < 0x7f && byte !== backslash && byte !== quote) {
+      target[at++] = byte
+      position++
+      continue
+    }
+    const short = shortEscapes.get(byte)
+    if (short !== undefined) {
+      target[at++] = backslash
+      target[at++] = short
+      position++
+      continue
+    }
+    const length = utf8Sequence(bytes, position, end)
+    const visible = length > 1 && !isUnseen(bytes, position, length)
+    for (let n = Math.abs(length); n > 0; n--, position++) {
+      const unit = bytes[position] as number
+      if (visible) target[at++] = unit
+      else {
+        target[at++] = backslash
+        target[at++] = 0x78
+        target[at++] = hexDigits[unit >> 4] as number
+        target[at++] = hexDigits[unit & 0x0f] as number
+      }
+    }
+  }
+  out.at = at
+}
+
+/** C1 controls and the characters of Unicode's categories Cf, Zl, Zp, Cs, Co and Cn: not seen, or not what they seem. */
+function isUnseen(bytes: Buffer, at: number, length: number): boolean {
+  return /[\p{C}\p{Zl}\p{Zp}]/u.test(bytes.toString('utf8', at, at + length))
+}
+
+/** The bytes as they are. */
+export const rawBytes: Encoding = {
+  cut: (_bytes, _from, to) => to,
+  write(out, bytes, from, to) {
+    out.reserve(to - from)
+    out.at += bytes.copy(out.bytes, out.at, from, to)
+  },
+}
+
+export const hexText: Encoding = {
+  cut: (_bytes, _from, to) => to,
+  write(out, bytes, from, to) {
+    const target = out.reserve(2 * (to - from))
+    let at = out.at
+    for (let position = from; position < to; position++) {
+      const byte = bytes[position] as number
+      target[at++] = hexDigits[byte >> 4] as number
+      target[at++] = hexDigits[byte & 0x0f] as number
+    }
+    out.at = at
+  },
+}
+
+export const base64Text: Encoding = {
+  cut: (_bytes, from, to) => to - ((to - from) % 3),
+  write: (out, bytes, from, to) => out.text(bytes.toString('base64', from, to)),
+}
+
+/** {@link escapedText} of a string, for what stands in lines without being a field. */
+export function escapedString(text: string): string {
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, character =>
+    [...Buffer.from(character)].map(byte => `\\x${byte.toString(16).padStart(2, '0')}`).join(''),
+  )
+}

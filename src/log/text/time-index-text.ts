@@ -1,0 +1,190 @@
+import type {BatchCursor} from '../batch-cursor.js'
+import {openTimeIndex, type TimeIndex, type TimeIndexEntry} from '../files/time-index.js'
+import {type LogVisitor, readLog} from '../read-log.js'
+import type {RecordCursor} from '../record-cursor.js'
+import {
+  ascending,
+  EntryNumbers,
+  entriesPerPass,
+  type IndexContext,
+  tellLeftover,
+  tellNotChecked,
+} from './index-context.js'
+import {constant} from './line-writer.js'
+
+const timestampText = constant('timestamp: ')
+const offsetText = constant(' offset: ')
+const noTimestamp = -1n
+
+/**
+ * Prints a `.timeindex` file and checks it against the log beside it: each entry names the last offset of a batch, and the
+ * largest timestamp of its records; timestamps ascend. One pass over the log: entries and batches are both in the order of
+ * their offsets. The offset index is not needed.
+ */
+export async function writeTimeIndex(context: IndexContext): Promise<void> {
+  const {file, out, sanityCheckOnly, verifyOnly, dialect, bugCompatible} = context
+  const index = await openTimeIndex(file, context.baseOffset)
+  tellLeftover(context, index)
+  if (sanityCheckOnly) return writeSanity(context, index)
+  if (index.entryCount === 0 && !bugCompatible) return
+  const check = context.log ? new TimeIndexCheck(context) : undefined
+  if (!check) tellNotChecked(context)
+  for await (const entries of index.entries(dialect === 'kafka' ? 'kafka' : 'right')) {
+    for (const {timestamp, offset} of entries) {
+      if (!verifyOnly) {
+        out.ascii(timestampText)
+        out.integer(timestamp)
+        out.ascii(offsetText)
+        out.integer(offset)
+        out.newline()
+      }
+      if (check?.add(timestamp, offset)) await check.pass()
+    }
+    if (out.full) await out.drain()
+  }
+  await check?.pass()
+}
+
+/** TimeIndex.sanityCheck, over the entries that were written: zeros of preallocated space are none. */
+async function writeSanity({file, out, findings, baseOffset}: IndexContext, index: TimeIndex): Promise<void> {
+  let first: TimeIndexEntry | undefined
+  let last: TimeIndexEntry | undefined
+  for await (const entries of index.entries('right')) {
+    first ??= entries[0]
+    last = entries.at(-1)
+  }
+  const tell = (explanation: string, offset: bigint): void => {
+    findings.add({code: 'index-sanity', severity: 'error', offset, explanation})
+  }
+  if (first && last && last.timestamp < first.timestamp) {
+    tell(`the last timestamp ${last.timestamp} is below the first, ${first.timestamp}`, last.offset)
+  } else if (last && last.offset < baseOffset) {
+    tell(`the last offset ${last.offset} is below the base offset ${baseOffset}`, last.offset)
+  } else if (index.leftoverBytes === 0) out.text(`${file.path} passed sanity check.\n`)
+}
+
+/** What was found for an entry. */
+const none = 0
+const exact = 1
+/** The batch has no records, or they can't be read: no timestamp to compare with. */
+const incomparable = 2
+
+class TimeIndexCheck implements LogVisitor {
+  readonly #context: IndexContext
+  /** Timestamps and offsets. */
+  readonly #entries = new EntryNumbers(entriesPerPass)
+  readonly #outcome = new Uint8Array(entriesPerPass)
+  /** The largest timestamp of the batch where the outcome is exact, else the last offset of the batch, or −1. */
+  readonly #found = new BigInt64Array(entriesPerPass)
+  #order: Uint32Array = new Uint32Array()
+  #next = 0
+  #lastOffset: bigint | undefined
+  #previousTimestamp = noTimestamp
+
+  // Of the batch whose records are being visited.
+  #firstOfBatch = 0
+  #isEmpty = false
+  #largest = Number.NEGATIVE_INFINITY
+  #largestExact = noTimestamp
+
+  constructor(context: IndexContext) {
+    this.#context = context
+  }
+
+  /** True: no more can be taken before a pass. */
+  add(timestamp: bigint, offset: bigint): boolean {
+    this.#entries.add(timestamp, offset)
+    return this.#entries.length === entriesPerPass
+  }
+
+  get enough(): boolean {
+    return this.#next === this.#order.length
+  }
+
+  /** Reads the log and checks all entries that were added since the last pass. */
+  async pass(): Promise<void> {
+    const {log} = this.#context
+    const {length} = this.#entries
+    if (length === 0 || !log) return
+    this.#order = ascending(this.#entries.second, length)
+    this.#next = 0
+    this.#lastOffset = undefined
+    this.#outcome.fill(none, 0, length)
+    this.#found.fill(-1n, 0, length)
+    await readLog(log, this)
+    for (let entry = 0; entry < length; entry++) this.#judge(entry)
+    this.#entries.length = 0
+  }
+
+  batch(batch: BatchCursor): boolean {
+    const {lastOffset} = batch
+    if (this.#lastOffset !== undefined && lastOffset <= this.#lastOffset) return false
+    this.#lastOffset = lastOffset
+    const offsets = this.#entries.second
+    for (; this.#next < this.#order.length; this.#next++) {
+      const entry = this.#order[this.#next] as number
+      const offset = offsets[entry] as bigint
+      if (offset >= lastOffset) break
+      this.#found[entry] = lastOffset
+    }
+    this.#firstOfBatch = this.#next
+    for (; this.#next < this.#order.length; this.#next++) {
+      const entry = this.#order[this.#next] as number
+      if (offsets[entry] !== lastOffset) break
+      this.#outcome[entry] = exact
+      this.#found[entry] = noTimestamp
+    }
+    this.#isEmpty = batch.recordsCount === 0
+    this.#largest = Number.NEGATIVE_INFINITY
+    this.#largestExact = noTimestamp
+    return this.#firstOfBatch < this.#next
+  }
+
+  record(record: RecordCursor): void {
+    const timestamp = record.timestampNumber
+    if (timestamp > this.#largest) this.#largest = timestamp
+    else if (Number.isNaN(timestamp) && record.timestamp > this.#largestExact) this.#largestExact = record.timestamp
+  }
+
+  recordsDone(problem: string | undefined): void {
+    const numeric = this.#largest === Number.NEGATIVE_INFINITY ? noTimestamp : BigInt(this.#largest)
+    const largest = numeric > this.#largestExact ? numeric : this.#largestExact
+    const comparable = problem === undefined && (!this.#isEmpty || this.#context.bugCompatible)
+    for (let n = this.#firstOfBatch; n < this.#next; n++) {
+      const entry = this.#order[n] as number
+      this.#found[entry] = largest
+      if (!comparable) this.#outcome[entry] = incomparable
+    }
+  }
+
+  /** In the order of the file, and by the rules of DumpLogSegments.dumpTimeIndex. */
+  #judge(entry: number): void {
+    const {report, absolutePath} = this.#context
+    const timestamp = this.#entries.first[entry] as bigint
+    const offset = this.#entries.second[entry] as bigint
+    const found = this.#found[entry] as bigint
+    const previous = this.#previousTimestamp
+    this.#previousTimestamp = timestamp
+    if (this.#outcome[entry] === none) {
+      report.indexedOffsetNotFound(absolutePath, offset, found)
+      const there = found === -1n ? 'the log ends before it' : `the batch that holds it ends with offset ${found}`
+      this.#tell('index-offset', offset, `the entry's offset ${offset} is not the last one of a batch: ${there}`)
+      return
+    }
+    if (this.#outcome[entry] === exact && found !== timestamp) {
+      report.timestampMismatch(absolutePath, timestamp, found)
+      this.#tell(
+        'index-timestamp',
+        offset,
+        `the entry for offset ${offset} has the timestamp ${timestamp}, and the largest in the batch is ${found}`,
+      )
+    }
+    if (previous < timestamp) return
+    report.timestampOutOfOrder(absolutePath, timestamp, previous)
+    this.#tell('index-order', offset, `the timestamp ${timestamp} comes behind ${previous}`, previous === timestamp)
+  }
+
+  #tell(code: string, offset: bigint, explanation: string, isLegal = false): void {
+    this.#context.findings.add({code, severity: isLegal ? 'info' : 'error', offset, explanation})
+  }
+}
