@@ -1,3 +1,6 @@
+import {coordinatorDecoder} from './coordinator.js'
+import {clusterMetadataDecoder} from './metadata.js'
+import {remoteLogMetadataDecoder} from './remote-metadata.js'
 import type {KafkaStyle} from './style.js'
 
 /** Named as the flags of Kafka's dump tool: `--offsets-decoder`, …; in the order in which the tool prefers them. */
@@ -32,10 +35,12 @@ export interface DecodedKey {
   readonly type: string
   readonly apiKey: number
   readonly data: DecodedFields
+  /** The line of Kafka that has such records, where the newest has none. */
+  readonly schemaOf?: string
 }
 
 export interface DecodedValue {
-  /** For records without a key: the record type, e.g. `PartitionChangeRecord`. */
+  /** Where no decoded key says it: the record type, e.g. `PartitionChangeRecord`. */
   readonly type?: string
   readonly apiKey?: number
   readonly version: number
@@ -65,15 +70,19 @@ export interface RecordDecoder {
   decode(record: RecordParts): DecodedRecord
 }
 
-const topics: Readonly<Record<string, DecoderName>> = {
-  __consumer_offsets: 'offsets',
-  __transaction_state: 'transaction-log',
-  __cluster_metadata: 'cluster-metadata',
-  __remote_log_metadata: 'remote-log-metadata',
-  __share_group_state: 'share-group-state',
+const decoders: Readonly<Record<DecoderName, RecordDecoder>> = {
+  offsets: coordinatorDecoder('offsets', '__consumer_offsets'),
+  'transaction-log': coordinatorDecoder('transaction-log', '__transaction_state'),
+  'cluster-metadata': clusterMetadataDecoder,
+  'remote-log-metadata': remoteLogMetadataDecoder,
+  'share-group-state': coordinatorDecoder('share-group-state', '__share_group_state'),
+}
+
+export function decoderNamed(name: DecoderName): RecordDecoder {
+  return decoders[name]
 }
 
 /** The decoder of an internal topic's records; `undefined` for all other topics. */
 export function decoderOfTopic(topic: string): DecoderName | undefined {
-  return Object.hasOwn(topics, topic) ? topics[topic] : undefined
+  return decoderNames.find(name => decoders[name].topic === topic)
 }
