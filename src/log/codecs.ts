@@ -2,11 +2,14 @@ import {decodeGzip} from './codec/gzip.js'
 import {decodeLz4} from './codec/lz4.js'
 import {decodeSnappy} from './codec/snappy.js'
 import {CodecError, type Decoding, Inlet, Outlet} from './codec/stream.js'
+import {writeGzip, writeLz4, writeRawSnappy, writeSnappy} from './codec/writers.js'
 import {decodeZstd, loadZstd, zstdIsLoaded} from './codec/zstd.js'
+import {loadZstdWriter, writeZstd} from './codec/zstd-writer.js'
 
 /** Bits 0-2 of a batch's attributes (org.apache.kafka.common.record.CompressionType). */
 export const codecNames = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const
-export type CodecName = (typeof codecNames)[number] | 'unknown'
+export type Codec = (typeof codecNames)[number]
+export type CodecName = Codec | 'unknown'
 
 export function codecName(attributes: number): CodecName {
   return codecNames[attributes & 0x07] ?? 'unknown'
@@ -70,6 +73,35 @@ export function uncompressed(codec: CodecName, bytes: Buffer, options: Uncompres
   } catch (error) {
     if (error instanceof CodecError) return {unreadable: error.message, tooLarge: error.tooLarge}
     throw error
+  }
+}
+
+/** {@link compress} to zstd needs it once before. @throws KxError if the codec can't be loaded */
+export async function prepareCompression(): Promise<void> {
+  await loadZstdWriter()
+}
+
+/**
+ * What Kafka's own producer would put in a batch, or nearly: `snappy` is xerial's stream, `snappy-raw` is what librdkafka
+ * and kafkajs write.
+ * @throws RangeError for `unknown`; Error for zstd before {@link prepareCompression}
+ */
+export function compress(codec: CodecName | 'snappy-raw', bytes: Buffer, {magic = 2} = {}): Buffer {
+  switch (codec) {
+    case 'none':
+      return bytes
+    case 'gzip':
+      return writeGzip(bytes)
+    case 'snappy':
+      return writeSnappy(bytes)
+    case 'snappy-raw':
+      return writeRawSnappy(bytes)
+    case 'lz4':
+      return writeLz4(bytes, magic)
+    case 'zstd':
+      return writeZstd(bytes)
+    default:
+      throw new RangeError('no codec has this name')
   }
 }
 

@@ -1,4 +1,5 @@
 import {at, flag} from './batch-cursor.js'
+import {type CodecName, codecNames, compress} from './codecs.js'
 import {crc32c} from './crc32c.js'
 import type {RecordHeader} from './record-cursor.js'
 
@@ -32,11 +33,13 @@ export interface WritableBatch {
   readonly maxTimestamp?: bigint
   /** Default: the last record's. Greater after compaction. */
   readonly lastOffsetDelta?: number
+  /** Default `none`. `snappy` is xerial's stream, `snappy-raw` one block. For zstd, `prepareCompression` comes first. */
+  readonly codec?: CodecName | 'snappy-raw'
 }
 
 /**
- * The bytes of a record batch of magic 2 without compression; the inverse of reading it.
- * @throws RangeError if a number does not fit its field, e.g. an offset more than 2^31 beyond the base offset
+ * The bytes of a record batch of magic 2; the inverse of reading it.
+ * @throws RangeError if the codec is unknown, or a number does not fit its field, e.g. an offset more than 2^31 beyond the base offset
  */
 export function writeBatch(batch: WritableBatch): Buffer {
   const {records, leaderEpoch = -1, producerId = -1n, producerEpoch = -1, baseSequence = -1} = batch
@@ -50,7 +53,8 @@ export function writeBatch(batch: WritableBatch): Buffer {
     next = offset + 1n
   }
 
-  const size = parts.reduce<number>((sum, part) => sum + part.length, at.records)
+  const blob = compress(batch.codec ?? 'none', Buffer.concat(parts))
+  const size = at.records + blob.length
   const header = Buffer.alloc(at.records)
   header.writeBigInt64BE(baseOffset, at.baseOffset)
   header.writeInt32BE(size - at.batchLength - 4, at.batchLength)
@@ -67,18 +71,26 @@ export function writeBatch(batch: WritableBatch): Buffer {
   header.writeInt16BE(producerEpoch, at.producerEpoch)
   header.writeInt32BE(baseSequence, at.baseSequence)
   header.writeInt32BE(records.length, at.recordsCount)
-  const bytes = Buffer.concat([header, ...parts], size)
+  const bytes = Buffer.concat([header, blob], size)
   bytes.writeUInt32BE(crc32c(bytes.subarray(at.attributes)), at.crc)
   return bytes
 }
 
 function attributesOf(batch: WritableBatch): number {
   return (
+    codecBits(batch.codec) |
     (batch.timestampType === 'LogAppendTime' ? flag.logAppendTime : 0) |
     (batch.isTransactional ? flag.transactional : 0) |
     (batch.isControl ? flag.control : 0) |
     (batch.deleteHorizonMs === undefined || batch.deleteHorizonMs === null ? 0 : flag.deleteHorizon)
   )
+}
+
+/** Bits 0-2 of the attributes, in all magics. */
+export function codecBits(codec: WritableBatch['codec']): number {
+  const name = codec === 'snappy-raw' ? 'snappy' : (codec ?? 'none')
+  if (name === 'unknown') throw new RangeError('no codec has this name')
+  return codecNames.indexOf(name)
 }
 
 function latest(records: readonly WritableRecord[]): bigint {

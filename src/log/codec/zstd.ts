@@ -39,8 +39,6 @@ const outputPiece = 131_072
 let library: Library | undefined
 let loading: Promise<void> | undefined
 let obstacle = 'the zstd decoder is not loaded'
-let source = {pointer: 0, size: 0}
-let target = {pointer: 0, size: 0}
 
 export function zstdIsLoaded(): boolean {
   return library !== undefined
@@ -58,8 +56,10 @@ async function load(): Promise<void> {
   const {ZSTDDecoder} = await import('zstddec/stream')
   const decoder = new ZSTDDecoder()
   // The class keeps the instance to itself; it hands itself the result of the instantiation.
-  decoder._init = ({instance}) => {
-    library = instance.exports as unknown as Library
+  const keep = decoder._init
+  decoder._init = result => {
+    keep(result)
+    library = result.instance.exports as unknown as Library
   }
   await decoder.init()
 }
@@ -68,8 +68,8 @@ async function load(): Promise<void> {
 export function decodeZstd(inlet: Inlet, outlet: Outlet, atMost: number): void {
   const {ZSTD_decompress} = loaded()
   const stored = inlet.bytes.subarray(inlet.at)
-  source = room(source, stored.length)
-  if (target.size === 0) target = room(target, Math.min(leastTarget, atMost))
+  source.grow(stored.length)
+  target.grow(Math.min(leastTarget, atMost))
   bytesOf(source.pointer, stored.length).set(stored)
   for (;;) {
     const size = ZSTD_decompress(target.pointer, target.size, source.pointer, stored.length)
@@ -79,7 +79,7 @@ export function decodeZstd(inlet: Inlet, outlet: Outlet, atMost: number): void {
     }
     if (size !== targetTooSmall) throw wrong(size)
     if (target.size >= atMost) throw new CodecError(`more than ${atMost} plain bytes`, {tooLarge: true})
-    target = room(target, Math.min(target.size * 4, atMost))
+    target.grow(Math.min(target.size * 4, atMost))
   }
 }
 
@@ -119,12 +119,24 @@ function loaded(): Library {
   return library
 }
 
-function room(area: {pointer: number; size: number}, size: number): {pointer: number; size: number} {
-  if (area.size >= size) return area
-  const {malloc, free} = loaded()
-  if (area.pointer !== 0) free(area.pointer)
-  return {pointer: malloc(size), size}
+/** Bytes of the module's memory that grow when more are needed. */
+class Area {
+  pointer = 0
+  size = 0
+
+  grow(size: number): void {
+    if (this.size >= size) return
+    const {malloc, free} = loaded()
+    if (this.size > 0) free(this.pointer)
+    this.size = 0
+    this.pointer = malloc(size)
+    if (this.pointer === 0) throw new CodecError(`no memory for ${size} bytes`)
+    this.size = size
+  }
 }
+
+const source = new Area()
+const target = new Area()
 
 /** Views are made anew each time: growing the memory detaches them. */
 function bytesOf(pointer: number, length: number): Uint8Array {

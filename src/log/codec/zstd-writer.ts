@@ -1,0 +1,29 @@
+import {KxError, messageOf} from '../../util/errors.js'
+
+let library: {compress(bytes: Uint8Array, level?: number): Uint8Array} | undefined
+let loading: Promise<void> | undefined
+
+/** @throws KxError */
+export function loadZstdWriter(): Promise<void> {
+  loading ??= load()
+  return loading
+}
+
+async function load(): Promise<void> {
+  try {
+    const {compress, init} = await import('@bokuweb/zstd-wasm')
+    await init()
+    library = {compress}
+  } catch (error) {
+    throw new KxError(
+      'environment',
+      'KX_ZSTD_MISSING',
+      `zstd can't be written: ${messageOf(error)}. \`npm install\` brings @bokuweb/zstd-wasm.`,
+    )
+  }
+}
+
+export function writeZstd(bytes: Buffer): Buffer {
+  if (!library) throw new Error('loadZstdWriter comes first')
+  return Buffer.from(library.compress(bytes))
+}

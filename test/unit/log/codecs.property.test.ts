@@ -1,0 +1,78 @@
+import {randomBytes} from 'node:crypto'
+import {gunzipSync} from 'node:zlib'
+import fc from 'fast-check'
+import {beforeAll, describe, expect, test} from 'vitest'
+import {compress, prepareCodec, prepareCompression, uncompressed} from '../../../src/log/codecs.js'
+
+const codecs = ['gzip', 'snappy', 'snappy-raw', 'lz4', 'zstd'] as const
+
+/** From what compresses well to what does not at all; long enough for several blocks now and then. */
+const plain = fc.oneof(
+  fc.uint8Array({maxLength: 500}).map(array => Buffer.from(array)),
+  fc.tuple(fc.string({maxLength: 40}), fc.nat(6_000)).map(([text, times]) => Buffer.from(text.repeat(times))),
+  fc.nat(150_000).map(length => Buffer.alloc(length, 'z')),
+  fc.nat(150_000).map(length => randomBytes(length)),
+)
+
+beforeAll(async () => {
+  await Promise.all([prepareCodec('zstd'), prepareCompression()])
+})
+
+const codecOf = (codec: (typeof codecs)[number]) => (codec === 'snappy-raw' ? 'snappy' : codec)
+
+describe.each(codecs)('%s', codec => {
+  test('what was compressed is what is decompressed, without a remark', () => {
+    fc.assert(
+      fc.property(plain, fc.constantFrom(0, 1, 2), (bytes, magic) => {
+        const read = uncompressed(codecOf(codec), compress(codec, bytes, {magic}), {magic})
+        expect('bytes' in read && read.bytes.equals(bytes)).toBe(true)
+        expect(read).toMatchObject({remarks: []})
+      }),
+      {numRuns: 100},
+    )
+  })
+
+  test('the limit is the last size that is decoded', () => {
+    fc.assert(
+      fc.property(
+        plain.filter(bytes => bytes.length > 1),
+        bytes => {
+          const stored = compress(codec, bytes)
+          expect(uncompressed(codecOf(codec), stored, {atMost: bytes.length})).toHaveProperty('bytes')
+          expect(uncompressed(codecOf(codec), stored, {atMost: bytes.length - 1})).toEqual({
+            unreadable: `more than ${bytes.length - 1} plain bytes`,
+            tooLarge: true,
+          })
+        },
+      ),
+      {numRuns: 50},
+    )
+  })
+
+  test('damaged streams give bytes or a reason, never an exception', () => {
+    fc.assert(
+      fc.property(plain, fc.array(fc.tuple(fc.nat(), fc.nat(255)), {maxLength: 4}), fc.nat(), (bytes, flips, cut) => {
+        const stored = Buffer.from(compress(codec, bytes.subarray(0, 5_000)))
+        for (const [where, byte] of flips) stored[where % stored.length] = byte
+        const read = uncompressed(codecOf(codec), stored.subarray(0, stored.length - (cut % stored.length)))
+        expect('bytes' in read || read.unreadable.length > 0).toBe(true)
+      }),
+      {numRuns: 1_000},
+    )
+  })
+
+  test('random bytes too', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({maxLength: 300}), array => {
+        const read = uncompressed(codecOf(codec), Buffer.from(array))
+        expect('bytes' in read || read.unreadable.length > 0).toBe(true)
+      }),
+      {numRuns: 1_000},
+    )
+  })
+})
+
+test('what is written as gzip, others read', () => {
+  const text = Buffer.from('to be read by others '.repeat(1_000))
+  expect(gunzipSync(compress('gzip', text)).equals(text)).toBe(true)
+})
