@@ -30,7 +30,8 @@ interface JsonField {
   nullableVersions?: string
   taggedVersions?: string
   flexibleVersions?: string
-  tag?: number
+  /** A number, or one in text, as it happens. */
+  tag?: number | string
   default?: string | number | boolean | null
   ignorable?: boolean
   fields?: JsonField[]
@@ -98,7 +99,7 @@ function fieldOf(field: JsonField): object {
     type: field.type,
     versions: field.versions ?? field.taggedVersions,
     ...(field.nullableVersions !== undefined && {nullableVersions: field.nullableVersions}),
-    ...(field.taggedVersions !== undefined && {taggedVersions: field.taggedVersions, tag: field.tag}),
+    ...(field.taggedVersions !== undefined && {taggedVersions: field.taggedVersions, tag: Number(field.tag)}),
     ...(field.flexibleVersions !== undefined && {flexibleVersions: field.flexibleVersions}),
     ...(defaultOf(field) !== undefined && {default: defaultOf(field)}),
     ...(field.ignorable && {ignorable: true}),

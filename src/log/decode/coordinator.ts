@@ -158,8 +158,10 @@ function readValue(
     const {value: read, end} = decodeAs(schema, version, bytes, prefixBytes)
     const {data, problems} = withEmbedded(read)
     const value: DecodedValue = {version, data, ...(line && {schemaOf: line})}
-    const left = leftOver(bytes.length - end, 'the value')
-    return {exact: left.length === 0, record: {value, problems: [...unknownTags(read), ...problems, ...left]}}
+    const [left, unknown] = [leftOver(bytes.length - end, 'the value'), unknownTags(read)]
+    // A newer Kafka may have more tagged fields than the newest schema, but not than an older line's.
+    const exact = left.length === 0 && (line === undefined || unknown.length === 0)
+    return {exact, record: {value, problems: [...unknown, ...problems, ...left]}}
   } catch (error) {
     return {exact: false, record: {rawValue: bytes, problems: [messageOf(error)]}}
   }
