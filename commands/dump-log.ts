@@ -2,7 +2,7 @@ import type {Format, Output, StreamedAnswer} from '../src/cli/answer.js'
 import {type ArgsOf, type FlagsOf, KxCommand, type Session} from '../src/cli/base-command.js'
 import {failureText} from '../src/cli/answer.js'
 import {failureOf} from '../src/cli/failure.js'
-import {screen} from '../src/cli/terminal.js'
+import {safeText, screen} from '../src/cli/terminal.js'
 import type {DumpOptions, DumpWriter} from '../src/inspect/job.js'
 import {type DecoderName, decoderNames} from '../src/log/decode/decoder.js'
 import {KxError} from '../src/util/errors.js'
@@ -90,6 +90,7 @@ async function optionsOf(flags: DumpFlags, format: Format, {signal, progress}: S
     signal,
     progress: () => {},
     warning: text => progress.warning(text),
+    complain: line => process.stderr.write(`${format === 'kafka' ? line : safeText(line)}\n`),
     failed: error => process.stderr.write(failureText(failureOf(error), screen(process.stderr, process.env))),
   }
 }
@@ -114,13 +115,12 @@ function decoderOf(flags: DumpFlags, format: Format): DumpOptions['decoder'] {
 
 async function writerFor(format: Format, output: Output, options: DumpOptions): Promise<DumpWriter> {
   const write = (bytes: Uint8Array) => output.write(bytes)
-  const gone = () => output.gone
   if (format === 'ndjson' || format === 'json' || format === 'yaml') {
     const {DataWriter} = await import('../src/inspect/data-writer.js')
-    return new DataWriter(await framingOf(format), write, gone, options)
+    return new DataWriter(await framingOf(format), write, options)
   }
   const {TextWriter} = await import('../src/inspect/text-writer.js')
-  return new TextWriter(write, gone, options)
+  return new TextWriter(format === 'kafka' ? 'kafka' : 'kx', write, options)
 }
 
 async function framingOf(format: 'ndjson' | 'json' | 'yaml') {

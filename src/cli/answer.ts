@@ -26,11 +26,15 @@ export interface Answer {
 
 /** Where a streamed answer goes. */
 export interface Output {
-  /** Resolves when `bytes` may be reused; waits while the reader is slow. Written text is UTF-8. */
+  /**
+   * Resolves when `bytes` may be reused; waits while the reader is slow. Written text is UTF-8.
+   * @throws OutputClosed when nothing more can be written: whoever writes lets it pass
+   */
   write(bytes: Uint8Array | string): Promise<void>
-  /** The reader went away (`| head`): whatever is still to come may be left out. */
-  readonly gone: boolean
 }
+
+/** The reader went away (`| head`), or the disk is full. It ends the answer, and is no error of the command's. */
+export class OutputClosed extends Error {}
 
 /** An answer that may be larger than memory: it writes itself, piece by piece. */
 export interface StreamedAnswer {

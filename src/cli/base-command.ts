@@ -8,6 +8,7 @@ import {
   failureText,
   type Format,
   formats,
+  OutputClosed,
   rendered,
   renderedFailure,
   type StreamedAnswer,
@@ -93,9 +94,12 @@ export abstract class KxCommand<T extends typeof Base> extends Command {
   async #stream(answer: StreamedAnswer, output: Stdout): Promise<number> {
     const format = this.#format ?? 'text'
     const {columns, colour, unicode} = screen(process.stdout, process.env)
-    const exit = await answer.stream(output, format, {columns, colour, unicode, wide: format === 'wide'})
-    if (output.failed) return exitCode.environment
-    return output.gone ? exitCode.ok : exit
+    try {
+      return await answer.stream(output, format, {columns, colour, unicode, wide: format === 'wide'})
+    } catch (error) {
+      if (error instanceof OutputClosed) return output.failed ? exitCode.environment : exitCode.ok
+      throw error
+    }
   }
 
   /** What goes wrong before the work: flags, presets. */

@@ -1,19 +1,19 @@
-import type {Output} from './answer.js'
+import {type Output, OutputClosed} from './answer.js'
 
 /**
  * Stdout for answers that are larger than memory: each write waits until the system took it, so that a slow reader slows
- * the reading of files down and nothing piles up. A reader that goes away is no error, and `gone` says so; any other
- * failure was told by the stream's listener (`main.ts`), and ends the answer too.
+ * the reading of files down and nothing piles up. A reader that goes away is no error; any other
+ * failure was told by the stream's listener (`main.ts`). Both end the answer.
  */
 export class Stdout implements Output, Disposable {
   /** Something was written. */
   written = false
   /** Writing failed for another reason than a reader that went away, e.g. a full disk. */
   failed = false
-  #gone = false
+  #closed = false
   readonly #stream: NodeJS.WriteStream
   readonly #onError = (error: NodeJS.ErrnoException) => {
-    this.#gone = true
+    this.#closed = true
     this.failed ||= error.code !== 'EPIPE'
   }
 
@@ -22,12 +22,9 @@ export class Stdout implements Output, Disposable {
     stream.on('error', this.#onError)
   }
 
-  get gone(): boolean {
-    return this.#gone
-  }
-
   async write(bytes: Uint8Array | string): Promise<void> {
-    if (this.#gone || bytes.length === 0) return
+    if (this.#closed) throw new OutputClosed('stdout is closed')
+    if (bytes.length === 0) return
     this.written = true
     await new Promise<void>(resolve => {
       this.#stream.write(bytes, 'utf8', error => {
@@ -35,6 +32,7 @@ export class Stdout implements Output, Disposable {
         resolve()
       })
     })
+    if (this.#closed) throw new OutputClosed('stdout is closed')
   }
 
   [Symbol.dispose](): void {

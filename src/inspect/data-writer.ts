@@ -31,20 +31,18 @@ export class DataWriter implements DumpWriter {
   readonly #framing: Framing
   readonly #chunks: Chunks
   readonly #options: DumpOptions
-  readonly #gone: () => boolean
   #begun = false
   #left: number
 
-  constructor(framing: Framing, write: Write, gone: () => boolean, options: DumpOptions) {
+  constructor(framing: Framing, write: Write, options: DumpOptions) {
     this.#framing = framing
     this.#chunks = new Chunks(write)
-    this.#gone = gone
     this.#options = options
     this.#left = options.limit
   }
 
   get enough(): boolean {
-    return this.#left <= 0 || this.#gone()
+    return this.#left <= 0
   }
 
   async file(input: DumpInput): Promise<void> {

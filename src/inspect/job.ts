@@ -33,6 +33,8 @@ export interface DumpOptions {
   /** Bytes of the file that were read, and all of them. */
   readonly progress: (path: string, done: number, total: number) => void
   readonly warning: (text: string) => void
+  /** A line for stderr, as it is. */
+  readonly complain: (line: string) => void
   /** Tells on stderr that an input can't be read. */
   readonly failed: (error: KxError) => void
 }
@@ -64,6 +66,6 @@ export interface DumpWriter {
   end(): Promise<void>
   /** Whether something was found that makes the exit code 1. */
   readonly found: boolean
-  /** Nothing more is wanted: the limit is reached, or the reader went away. */
+  /** The limit is reached. */
   readonly enough: boolean
 }

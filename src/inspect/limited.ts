@@ -2,29 +2,29 @@ import type {BatchCursor} from '../log/batch-cursor.js'
 import type {Damage, LogVisitor} from '../log/read-log.js'
 import type {RecordCursor} from '../log/record-cursor.js'
 
-/** Ends the reading after so many records (or batches), or when nobody reads on. */
+/** Ends the reading after so many records (or batches). */
 export class Limited implements LogVisitor {
-  left: number
+  #left: number
   readonly #visitor: LogVisitor
   readonly #deep: boolean
-  readonly #gone: () => boolean
+  readonly #tell: (left: number) => void
 
-  /** `deep`: records are counted, not batches. */
-  constructor(visitor: LogVisitor, deep: boolean, left: number, gone: () => boolean) {
+  /** `deep`: records are counted, not batches. `tell` is given what is left, batch by batch. */
+  constructor(visitor: LogVisitor, deep: boolean, left: number, tell: (left: number) => void) {
     this.#visitor = visitor
     this.#deep = deep
-    this.left = left
-    this.#gone = gone
+    this.#left = left
+    this.#tell = tell
   }
 
   batch(batch: BatchCursor): boolean {
-    if (!this.#deep) this.left--
+    if (!this.#deep) this.#left--
     return this.#visitor.batch(batch)
   }
 
   record(record: RecordCursor): void {
-    if (this.left <= 0) return
-    this.left--
+    if (this.#left <= 0) return
+    this.#left--
     this.#visitor.record(record)
   }
 
@@ -45,6 +45,7 @@ export class Limited implements LogVisitor {
   }
 
   get enough(): boolean {
-    return this.left <= 0 || this.#gone()
+    this.#tell(this.#left)
+    return this.#left <= 0
   }
 }

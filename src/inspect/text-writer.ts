@@ -1,114 +1,168 @@
+import {resolve} from 'node:path'
+import type {FileKind} from '../log/files/kinds.js'
+import {isTextFileKind} from '../log/files/text-files.js'
 import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
 import type {Finding} from '../log/finding.js'
-import {readLog} from '../log/read-log.js'
-import {LineWriter, type Write} from '../log/text/line-writer.js'
-import {LogText, writeFinding} from '../log/text/log-text.js'
+import type {Folder} from '../log/folder.js'
+import type {LogVisitor} from '../log/read-log.js'
+import {type DumpOut, type DumpTextOptions, dumpKafka, dumpText, kafkaKind} from '../log/text/dump-kafka.js'
 import {escapedString} from '../log/text/encodings.js'
-import type {KxError} from '../util/errors.js'
+import type {Dialect} from '../log/text/field-text.js'
+import {FinalReport} from '../log/text/final-report.js'
+import {LineWriter, type Write} from '../log/text/line-writer.js'
+import {writeFinding} from '../log/text/log-text.js'
+import {KxError} from '../util/errors.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
 import {Limited} from './limited.js'
-import {decoderOf, readOptions} from './reading.js'
+import {decoderOf} from './reading.js'
 
-/** Shows files in kx's own dialect of the lines of Kafka's tool: safe for a terminal, with header values and findings. */
+/** What a file without a folder has beside it. */
+const nothing: Folder = {path: '', list: async () => [], open: async () => undefined}
+
+/**
+ * Shows files as lines: byte for byte those of Kafka's own tool, or kx's dialect of them, which is safe for a terminal, has
+ * header values and findings, and knows more kinds of files.
+ */
 export class TextWriter implements DumpWriter {
   found = false
+  readonly #dialect: Dialect
   readonly #out: LineWriter
-  readonly #gone: () => boolean
+  readonly #report: FinalReport
   readonly #options: DumpOptions
   #left: number
 
-  constructor(write: Write, gone: () => boolean, options: DumpOptions) {
+  constructor(dialect: Dialect, write: Write, options: DumpOptions) {
+    this.#dialect = dialect
     this.#out = new LineWriter(write)
-    this.#gone = gone
+    this.#report = new FinalReport(options.style, options.bugCompatible)
     this.#options = options
     this.#left = options.limit
   }
 
   get enough(): boolean {
-    return this.#left <= 0 || this.#gone()
+    return this.#left <= 0
   }
 
   async file(input: DumpInput): Promise<void> {
-    const {kind} = input.classified
-    this.#line(`Dumping ${escapedString(input.file.path)}`)
-    if (input.classified.note) this.#line(`(${input.classified.note})`)
-    if (kind === 'log' || kind === 'snapshot-log') await this.#log(input)
-    else await this.#entries(input)
+    const {file, folder = nothing, classified} = input
+    const out = this.#dumpOut(file.path)
+    const {findings, unreadable} = await (this.#dialect === 'kafka'
+      ? this.#kafka(input, folder, out)
+      : this.#kx(input, folder, out))
     await this.#out.drain()
+    this.found ||= findings.some(({severity}) => severity !== 'info')
+    if (unreadable !== undefined) throw new KxError('input', 'KX_READ_FAILED', `${file.path}: ${unreadable}`)
+    if (this.#dialect === 'kx' && classified.kind === 'unknown') {
+      throw new KxError(
+        'input',
+        'KX_UNKNOWN_KIND',
+        `${file.path} is no file of Kafka's that kx knows, by name or content.`,
+        {
+          suggestions: ['A log that is damaged from its first byte is read if its name ends in .log.'],
+        },
+      )
+    }
   }
 
   async folder({path, folder}: DumpFolder): Promise<void> {
+    if (this.#dialect === 'kafka') {
+      this.#out.text(`Dumping ${path}\n`)
+      this.#options.complain(`Ignoring unknown file ${path}`)
+      return
+    }
     const {verifyFolder} = await import('../log/verify/verify-folder.js')
     const {hasFindings} = await import('../log/verify/report.js')
     const {reportText} = await import('../log/verify/report-text.js')
     const report = await verifyFolder(folder, {signal: this.#options.signal})
     this.found ||= hasFindings(report)
-    this.#line(`${escapedString(path)}`)
     this.#out.text(reportText(report))
     await this.#out.drain()
   }
 
-  /** The command tells it on stderr. */
-  async failed(_path: string, error: KxError): Promise<void> {
+  async failed(path: string, error: KxError): Promise<void> {
+    // Kafka's tool names each file before it opens it.
+    if (this.#dialect === 'kafka' && error.code !== 'KX_READ_FAILED') this.#out.text(`Dumping ${path}\n`)
+    await this.#out.drain()
     this.#options.failed(error)
   }
 
   async end(): Promise<void> {
     await this.#out.drain()
+    const report = this.#report.text()
+    if (report !== '') this.#options.complain(report.trimEnd())
   }
 
-  async #log(input: DumpInput): Promise<void> {
-    const options = this.#options
-    this.#line(headerLine(input))
-    const filter = logFilter(options.filter)
-    const text = new LogText(this.#out, {
-      path: input.file.path,
-      name: input.file.name,
-      dialect: 'kx',
-      style: options.style,
-      deepIteration: options.deep,
-      printDataLog: options.printData,
-      skipRecordMetadata: options.skipRecordMetadata,
-      keyFormat: options.keyFormat,
-      valueFormat: options.valueFormat,
-      decoder: await decoderOf(input),
-      maxBytes: options.maxBytes,
-      raw: options.raw,
-      redact: options.redact,
-    })
-    const limited = new Limited(text, options.deep, this.#left, this.#gone)
-    const visitor = filter ? new FilteredVisitor(limited, filter, looksIntoRecords(options.filter)) : limited
-    const end = await readLog(input.file, visitor, await readOptions(input, options))
-    text.end(end)
-    this.#left = limited.left
-    this.#judge(text.findings)
+  async #kafka(input: DumpInput, folder: Folder, out: DumpOut) {
+    const options = await this.#textOptions(input)
+    if (input.folder !== undefined || kafkaKind(input.file.name) !== 'unknown') {
+      return dumpKafka(input.file, folder, options, out)
+    }
+    // A pipe has no name that says what it is.
+    this.#out.text(`Dumping ${input.file.path}\n`)
+    return dumpText(input.classified.kind, input.file, folder, options, out)
   }
 
-  async #entries(input: DumpInput): Promise<void> {
-    const {entryLines} = await import('./entries.js')
-    const findings: Finding[] = []
-    for await (const line of entryLines(input, finding => findings.push(finding))) {
+  async #kx(
+    input: DumpInput,
+    folder: Folder,
+    out: DumpOut,
+  ): Promise<{findings: readonly Finding[]; unreadable?: string}> {
+    const {file, classified} = input
+    this.#line(`Dumping ${escapedString(file.path)}`)
+    if (classified.note) this.#line(`(${classified.note})`)
+    if (isTextFileKind(classified.kind)) return {findings: await this.#textFile(input, classified.kind)}
+    return dumpText(classified.kind, file, folder, {...(await this.#textOptions(input)), dialect: 'kx'}, out)
+  }
+
+  async #textFile({file, classified}: DumpInput, kind: FileKind): Promise<readonly Finding[]> {
+    const {readTextFile, textFindings} = await import('../log/files/text-files.js')
+    const {textFileLines} = await import('../log/files/file-text.js')
+    if (!isTextFileKind(kind)) return []
+    const text = await readTextFile(kind, file)
+    for (const line of textFileLines(text, classified.name)) {
       if (this.enough) break
       this.#left--
       this.#line(line)
       if (this.#out.full) await this.#out.drain()
     }
+    const findings = textFindings(text, file.path)
     for (const finding of findings) writeFinding(this.#out, finding)
-    this.#judge(findings)
+    return findings
   }
 
-  #judge(findings: readonly Finding[]): void {
-    this.found ||= findings.some(({severity}) => severity !== 'info')
+  async #textOptions(input: DumpInput): Promise<DumpTextOptions> {
+    const {deep, printData, filter, limit, ...options} = this.#options
+    const chosen = logFilter(filter)
+    const isLimited = chosen !== undefined || limit !== Number.POSITIVE_INFINITY
+    return {
+      ...options,
+      deepIteration: deep,
+      printDataLog: printData,
+      // In kx's dialect the folder chooses the decoder, but shows no data that were not asked for.
+      decoder: printData ? await decoderOf(input) : undefined,
+      ...(isLimited ? {wrap: text => this.#wrapped(text)} : {}),
+    }
+  }
+
+  #wrapped(text: LogVisitor): LogVisitor {
+    const {deep, filter} = this.#options
+    const chosen = logFilter(filter)
+    const limited = new Limited(text, deep, this.#left, left => {
+      this.#left = left
+    })
+    return chosen ? new FilteredVisitor(limited, chosen, looksIntoRecords(filter)) : limited
+  }
+
+  #dumpOut(path: string): DumpOut {
+    return {
+      writer: this.#out,
+      report: this.#report,
+      complain: line => this.#options.complain(line),
+      absolutePath: resolve(path),
+    }
   }
 
   #line(text: string): void {
     this.#out.text(`${text}\n`)
   }
-}
-
-function headerLine({classified: {kind, name}}: DumpInput): string {
-  if (kind === 'log')
-    return name.offset === undefined ? 'Log starting offset: not in the name' : `Log starting offset: ${name.offset}`
-  if (name.isBootstrap) return 'KRaft bootstrap snapshot'
-  return name.offset === undefined ? 'KRaft snapshot' : `Snapshot end offset: ${name.offset}, epoch: ${name.epoch}`
 }
