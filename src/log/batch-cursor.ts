@@ -1,7 +1,10 @@
+import {crc32} from 'node:zlib'
 import {Outlet} from './codec/stream.js'
-import {type CodecName, codecName, uncompressed} from './codecs.js'
+import {type CodecName, codecName, plainBytesAtMost, uncompressed} from './codecs.js'
 import {crc32c} from './crc32c.js'
-import {RecordCursor} from './record-cursor.js'
+import {legacyAt} from './legacy-message.js'
+import {LegacyRecords} from './legacy-records.js'
+import {type RecordBase, RecordCursor} from './record-cursor.js'
 
 /** Where the fields of a record batch of magic 2 lie (org.apache.kafka.common.record.DefaultRecordBatch). */
 export const at = {
@@ -25,23 +28,32 @@ export const at = {
 /** Bits of the attributes above the codec. */
 export const flag = {logAppendTime: 0x08, transactional: 0x10, control: 0x20, deleteHorizon: 0x40} as const
 
-export type TimestampType = 'CreateTime' | 'LogAppendTime'
+export type TimestampType = 'NoTimestampType' | 'CreateTime' | 'LogAppendTime'
 
 const noRemarks: readonly string[] = []
 
 /**
- * One record batch. One cursor serves a whole scan: what it gives is of the batch that is being visited, and is gone
- * after the visit. Fields are decoded when they are asked for, so that a scan pays for what it uses.
+ * One record batch, or one message of magic 0 or 1, which counts as a batch (AbstractLegacyRecordBatch): fields that such a
+ * message does not have are −1, `false` or `null`. One cursor serves a whole scan: what it gives is of the batch that is
+ * being visited, and is gone after the visit. Fields are decoded when they are asked for, so that a scan pays for what it
+ * uses.
  */
 export class BatchCursor {
   /** Of the batch's first byte in the source. */
   position = 0
   sizeInBytes = 0
+  magic = 2
+  /** Magic 0 or 1. */
+  isLegacy = false
+  /** False for a batch that was too large to be held: {@link bytes} is its header only, and its records are streamed. */
+  isWhole = true
 
   #bytes: Buffer = Buffer.alloc(0)
   #start = 0
   #computedCrc: number | undefined
   readonly #record = new RecordCursor()
+  #legacy: LegacyRecords | undefined
+  #legacyBaseOffset: bigint | undefined
   #outlet: Outlet | undefined
   #recordsLeft = 0
   #problem: string | undefined
@@ -53,46 +65,62 @@ export class BatchCursor {
     this.#start = start
     this.sizeInBytes = sizeInBytes
     this.position = position
+    this.magic = bytes[start + at.magic] as number
+    this.isLegacy = this.magic < 2
+    this.isWhole = true
     this.#computedCrc = undefined
+    this.#legacyBaseOffset = undefined
+    this.#recordsLeft = 0
+    this.#problem = undefined
+    this.#remarks = noRemarks
+  }
+
+  /** For the reader of large batches of magic 2: only the header is in memory, and the CRC was computed from the source. */
+  placeHeader(header: Buffer, sizeInBytes: number, position: number, computedCrc: number): void {
+    this.place(header, 0, sizeInBytes, position)
+    this.isWhole = false
+    this.#computedCrc = computedCrc
   }
 
   /** A cursor of its own, over a copy of the batch's bytes, that survives the visit. */
   copy(): BatchCursor {
     const copy = new BatchCursor()
     copy.place(Buffer.from(this.bytes), 0, this.sizeInBytes, this.position)
+    if (!this.isWhole) copy.placeHeader(copy.bytes, this.sizeInBytes, this.position, this.computedCrc)
     return copy
   }
 
-  /** The batch's bytes, as a view. */
+  /** The batch's bytes, as a view; its header only, if it is not {@link isWhole}. */
   get bytes(): Buffer {
-    return this.#bytes.subarray(this.#start, this.#start + this.sizeInBytes)
+    return this.#bytes.subarray(this.#start, this.#start + (this.isWhole ? this.sizeInBytes : at.records))
   }
 
+  /** Of a compressed message of magic 0 or 1 it is known only from the messages in it, which are then decoded. */
   get baseOffset(): bigint {
-    return this.#bytes.readBigInt64BE(this.#start + at.baseOffset)
+    return this.isLegacy ? this.#baseOffsetOfLegacy() : this.#bytes.readBigInt64BE(this.#start + at.baseOffset)
   }
 
   /** The offset of the last record that the batch had when it was written; compaction does not change it. */
   get lastOffset(): bigint {
-    return BigInt.asIntN(64, this.baseOffset + BigInt(this.lastOffsetDelta))
+    const stored = this.#bytes.readBigInt64BE(this.#start + at.baseOffset)
+    return this.isLegacy ? stored : BigInt.asIntN(64, stored + BigInt(this.lastOffsetDelta))
   }
 
   /** `partitionLeaderEpoch`; −1 if not known. */
   get leaderEpoch(): number {
-    return this.#bytes.readInt32BE(this.#start + at.leaderEpoch)
+    return this.isLegacy ? -1 : this.#bytes.readInt32BE(this.#start + at.leaderEpoch)
   }
 
-  get magic(): number {
-    return this.#bytes.readInt8(this.#start + at.magic)
-  }
-
-  /** As stored, unsigned. */
+  /** As stored, unsigned: CRC-32C of a batch of magic 2, CRC-32 of a message of magic 0 or 1. */
   get crc(): number {
-    return this.#bytes.readUInt32BE(this.#start + at.crc)
+    return this.#bytes.readUInt32BE(this.#start + (this.isLegacy ? legacyAt.crc : at.crc))
   }
 
   get computedCrc(): number {
-    this.#computedCrc ??= crc32c(this.#bytes.subarray(this.#start + at.attributes, this.#start + this.sizeInBytes))
+    const end = this.#start + this.sizeInBytes
+    this.#computedCrc ??= this.isLegacy
+      ? crc32(this.#bytes.subarray(this.#start + legacyAt.magic, end))
+      : crc32c(this.#bytes.subarray(this.#start + at.attributes, end))
     return this.#computedCrc
   }
 
@@ -100,7 +128,9 @@ export class BatchCursor {
     return this.computedCrc === this.crc
   }
 
+  /** 16 bits of a batch, 8 of a message. */
   get attributes(): number {
+    if (this.isLegacy) return this.#bytes[this.#start + legacyAt.attributes] as number
     return this.#bytes.readUInt16BE(this.#start + at.attributes)
   }
 
@@ -109,7 +139,8 @@ export class BatchCursor {
   }
 
   get timestampType(): TimestampType {
-    return this.#has(flag.logAppendTime) ? 'LogAppendTime' : 'CreateTime'
+    if (this.magic === 0) return 'NoTimestampType'
+    return (this.attributes & flag.logAppendTime) !== 0 ? 'LogAppendTime' : 'CreateTime'
   }
 
   get isTransactional(): boolean {
@@ -121,12 +152,12 @@ export class BatchCursor {
   }
 
   get lastOffsetDelta(): number {
-    return this.#bytes.readInt32BE(this.#start + at.lastOffsetDelta)
+    return this.isLegacy ? -1 : this.#bytes.readInt32BE(this.#start + at.lastOffsetDelta)
   }
 
   /** What record timestamps are relative to; in a batch with a delete horizon the same field is that horizon. */
   get baseTimestamp(): bigint {
-    return this.#bytes.readBigInt64BE(this.#start + at.baseTimestamp)
+    return this.isLegacy ? this.maxTimestamp : this.#bytes.readBigInt64BE(this.#start + at.baseTimestamp)
   }
 
   /** From when on tombstones and transaction markers in the batch may go; `null`: not set. */
@@ -134,51 +165,56 @@ export class BatchCursor {
     return this.#has(flag.deleteHorizon) ? this.baseTimestamp : null
   }
 
+  /** Of a message: its own timestamp. */
   get maxTimestamp(): bigint {
-    return this.#bytes.readBigInt64BE(this.#start + at.maxTimestamp)
+    const place = this.#maxTimestampAt
+    return place < 0 ? -1n : this.#bytes.readBigInt64BE(this.#start + place)
   }
 
   get producerId(): bigint {
-    return this.#bytes.readBigInt64BE(this.#start + at.producerId)
+    return this.isLegacy ? -1n : this.#bytes.readBigInt64BE(this.#start + at.producerId)
   }
 
   get producerEpoch(): number {
-    return this.#bytes.readInt16BE(this.#start + at.producerEpoch)
+    return this.isLegacy ? -1 : this.#bytes.readInt16BE(this.#start + at.producerEpoch)
   }
 
   get baseSequence(): number {
-    return this.#bytes.readInt32BE(this.#start + at.baseSequence)
+    return this.isLegacy ? -1 : this.#bytes.readInt32BE(this.#start + at.baseSequence)
   }
 
-  /** May be 0: compaction keeps an empty batch for its producer's sequence. */
+  /** May be 0: compaction keeps an empty batch for its producer's sequence. −1: a message does not say. */
   get recordsCount(): number {
-    return this.#bytes.readInt32BE(this.#start + at.recordsCount)
+    return this.isLegacy ? -1 : this.#bytes.readInt32BE(this.#start + at.recordsCount)
   }
 
-  /** The numeric twins are NaN where only the bigint is exact: beyond 2^53. */
+  // The numeric twins are NaN where only the bigint is exact: beyond 2^53.
+
   get baseOffsetNumber(): number {
-    return exact(this.#int64(at.baseOffset))
+    return this.isLegacy ? exact(Number(this.baseOffset)) : exact(this.#int64(at.baseOffset))
   }
 
   get lastOffsetNumber(): number {
-    return exact(this.#int64(at.baseOffset) + this.lastOffsetDelta)
+    return exact(this.#int64(at.baseOffset) + (this.isLegacy ? 0 : this.lastOffsetDelta))
   }
 
   get maxTimestampNumber(): number {
-    return exact(this.#int64(at.maxTimestamp))
+    const place = this.#maxTimestampAt
+    return place < 0 ? -1 : exact(this.#int64(place))
   }
 
   get baseTimestampNumber(): number {
-    return exact(this.#int64(at.baseTimestamp))
+    return this.isLegacy ? this.maxTimestampNumber : exact(this.#int64(at.baseTimestamp))
   }
 
   get producerIdNumber(): number {
-    return exact(this.#int64(at.producerId))
+    return this.isLegacy ? -1 : exact(this.#int64(at.producerId))
   }
 
   /**
    * Visits the records in order, with one cursor that is reused. Returns why the rest of them could not be read, if so:
-   * the records before the damage have then been visited. Never throws on any bytes.
+   * the records before the damage have then been visited; of a damaged compressed stream there are none. Never throws on
+   * any bytes.
    */
   records(visit: (record: RecordCursor) => void): string | undefined {
     this.openRecords()
@@ -186,38 +222,25 @@ export class BatchCursor {
     return this.problem
   }
 
-  /** Makes the records ready for {@link nextRecord}. What is wrong then is told by {@link problem}. */
-  openRecords(): void {
-    const {recordsCount, codec} = this
+  /**
+   * Makes the records ready for {@link nextRecord}. What is wrong then is told by {@link problem}; `too-large`: more than
+   * `atMost` plain bytes.
+   */
+  openRecords(atMost = plainBytesAtMost): 'too-large' | undefined {
     this.#problem = undefined
     this.#remarks = noRemarks
     this.#recordsLeft = 0
-    if (recordsCount < 0) {
-      this.#problem = `record count ${recordsCount}`
-      return
-    }
-    const blob = this.#bytes.subarray(this.#start + at.records, this.#start + this.sizeInBytes)
-    if (codec !== 'none') this.#outlet ??= new Outlet()
-    const content = uncompressed(codec, blob, {outlet: this.#outlet})
-    if ('unreadable' in content) {
-      this.#problem = `the ${codec} records can't be decoded: ${content.unreadable}`
-      return
-    }
-    this.#remarks = content.remarks
-    this.#recordsLeft = recordsCount
-    this.#record.open(content.bytes, {
-      baseOffset: this.baseOffset,
-      baseTimestamp: this.baseTimestamp,
-      baseSequence: this.baseSequence,
-      logAppendTime: this.#has(flag.logAppendTime) ? this.maxTimestamp : undefined,
-    })
-    if (recordsCount === 0) this.#checkRest()
+    if (!this.isWhole) this.#problem = 'the batch is too large to be held in memory'
+    else if (this.isLegacy) return this.#openLegacy(atMost)
+    else return this.#open(atMost)
+    return undefined
   }
 
   /** The same cursor each time; `undefined` after the last record, or where the rest can't be read ({@link problem}). */
   nextRecord(): RecordCursor | undefined {
     const record = this.#record
     if (this.#recordsLeft === 0) return undefined
+    if (this.isLegacy) return this.#nextLegacy()
     if (!record.next()) {
       this.#problem = `record ${this.recordsCount - this.#recordsLeft + 1} of ${this.recordsCount}: ${record.problem}`
       this.#recordsLeft = 0
@@ -237,9 +260,82 @@ export class BatchCursor {
     return this.#remarks
   }
 
+  /** For the reader of large batches: what it found when it streamed the records. */
+  settle(problem: string | undefined, remarks: readonly string[]): void {
+    this.#problem = problem
+    this.#remarks = remarks
+  }
+
+  /** What the records of a batch of magic 2 take from it. */
+  get recordBase(): RecordBase {
+    return {
+      baseOffset: this.baseOffset,
+      baseTimestamp: this.baseTimestamp,
+      baseSequence: this.baseSequence,
+      logAppendTime: this.#logAppendTime,
+    }
+  }
+
+  #open(atMost: number): 'too-large' | undefined {
+    const {recordsCount, codec} = this
+    if (recordsCount < 0) {
+      this.#problem = `record count ${recordsCount}`
+      return undefined
+    }
+    const blob = this.#bytes.subarray(this.#start + at.records, this.#start + this.sizeInBytes)
+    if (codec !== 'none') this.#outlet ??= new Outlet()
+    const content = uncompressed(codec, blob, {outlet: this.#outlet, atMost})
+    if ('unreadable' in content) {
+      this.#problem = `the ${codec} records can't be decoded: ${content.unreadable}`
+      return content.tooLarge ? 'too-large' : undefined
+    }
+    this.#remarks = content.remarks
+    this.#recordsLeft = recordsCount
+    this.#record.open(content.bytes, this.recordBase)
+    if (recordsCount === 0) this.#checkRest()
+    return undefined
+  }
+
+  #openLegacy(atMost: number): 'too-large' | undefined {
+    this.#legacy ??= new LegacyRecords()
+    const result = this.#legacy.open(this.#bytes, this.#start, this.sizeInBytes, this.#logAppendTime, atMost)
+    this.#problem = this.#legacy.problem
+    this.#remarks = this.#legacy.remarks
+    this.#recordsLeft = 1
+    return result
+  }
+
+  #nextLegacy(): RecordCursor | undefined {
+    if (this.#legacy?.next(this.#record)) return this.#record
+    this.#problem = this.#legacy?.problem
+    this.#recordsLeft = 0
+    return undefined
+  }
+
+  #baseOffsetOfLegacy(): bigint {
+    if (this.codec === 'none') return this.lastOffset
+    if (this.#legacyBaseOffset === undefined) {
+      const records = new LegacyRecords()
+      const record = new RecordCursor()
+      records.open(this.#bytes, this.#start, this.sizeInBytes, undefined)
+      this.#legacyBaseOffset = records.next(record) ? record.offset : this.lastOffset
+    }
+    return this.#legacyBaseOffset
+  }
+
   #checkRest(): void {
     const {bytesLeft} = this.#record
     if (bytesLeft !== 0) this.#problem = `${bytesLeft} bytes behind the last of ${this.recordsCount} records`
+  }
+
+  get #logAppendTime(): bigint | undefined {
+    return this.timestampType === 'LogAppendTime' ? this.maxTimestamp : undefined
+  }
+
+  /** −1: magic 0, which has none. */
+  get #maxTimestampAt(): number {
+    if (this.isLegacy) return this.magic === 0 ? -1 : legacyAt.timestamp
+    return at.maxTimestamp
   }
 
   #int64(field: number): number {
@@ -248,7 +344,7 @@ export class BatchCursor {
   }
 
   #has(bit: number): boolean {
-    return (this.#bytes[this.#start + at.attributes + 1]! & bit) !== 0
+    return !this.isLegacy && (this.#bytes[this.#start + at.attributes + 1]! & bit) !== 0
   }
 }
 

@@ -1,6 +1,7 @@
 import {at, BatchCursor} from './batch-cursor.js'
 import type {ByteSource} from './byte-source.js'
 import {codecIsReady, prepareCodec} from './codecs.js'
+import {legacyLeastBytes} from './legacy-message.js'
 
 // The laws of the reader (tested as properties, on arbitrary bytes and on damaged files of real brokers):
 //  1. It never throws on any bytes. (A source that can't be read throws its own error.)
@@ -21,7 +22,7 @@ export interface ScanOptions {
 export interface ScanProblem {
   /**
    * `cut`: the last batch is not whole, as after a crash or at the end of a Fetch answer; `size`: a length that no batch
-   * can have, as in zero filled space; `magic`: not a batch of magic 2; `too-large`: larger than `maxBatchBytes`;
+   * can have, as in zero filled space; `magic`: not one of 0, 1, 2; `too-large`: larger than `maxBatchBytes`;
    * `short-read`: the source gave less than its size promises.
    */
   readonly kind: 'cut' | 'size' | 'magic' | 'too-large' | 'short-read'
@@ -41,6 +42,8 @@ export interface ScanResult {
 const prefixBytes = 17
 /** LegacyRecord.RECORD_OVERHEAD_V0: what no length may be below, in any format. */
 const leastLength = 14
+/** Of a whole batch, by its magic. */
+const leastBytes = [...legacyLeastBytes, at.records] as const
 /** The length counts from behind itself. */
 const lengthEnd = at.batchLength + 4
 const defaultChunkBytes = 1_048_576
@@ -112,9 +115,9 @@ export class Walk {
       return this.#stop('cut', `the batch has ${sizeInBytes} bytes, and ${remaining} are left`)
     }
     const magic = this.#chunk.readInt8(start + at.magic)
-    if (magic !== 2)
-      return this.#stop('magic', `magic ${magic} ${magic === 0 || magic === 1 ? 'is not read yet' : 'is not known'}`)
-    if (sizeInBytes < at.records) return this.#stop('size', `a batch can't have the length ${length}`)
+    if (magic < 0 || magic > 2) return this.#stop('magic', `magic ${magic} is not known`)
+    if (sizeInBytes < (leastBytes[magic] as number))
+      return this.#stop('size', `a batch can't have the length ${length}`)
     if (sizeInBytes > this.#maxBatchBytes) {
       return this.#stop('too-large', `the batch has ${sizeInBytes} bytes, and ${this.#maxBatchBytes} are allowed`)
     }

@@ -1,4 +1,4 @@
-import {at, flag} from './batch-cursor.js'
+import {at, flag, type TimestampType} from './batch-cursor.js'
 import {type CodecName, codecNames, compress} from './codecs.js'
 import {crc32c} from './crc32c.js'
 import type {RecordHeader} from './record-cursor.js'
@@ -24,7 +24,7 @@ export interface WritableBatch {
   readonly baseSequence?: number
   readonly isTransactional?: boolean
   readonly isControl?: boolean
-  readonly timestampType?: 'CreateTime' | 'LogAppendTime'
+  readonly timestampType?: TimestampType
   /** Stored in place of the base timestamp; record timestamps are relative to it. */
   readonly deleteHorizonMs?: bigint | null
   /** Default: the first record's timestamp. */

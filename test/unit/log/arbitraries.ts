@@ -26,7 +26,7 @@ const record = fc.record({
 
 type Complete = Required<WritableBatch> & {readonly records: readonly Required<WritableRecord>[]}
 
-/** Any batch that magic 2 can hold without compression. */
+/** Any batch that magic 2 can hold. */
 export const batch: fc.Arbitrary<Complete> = fc
   .record({
     baseOffset: fc.bigInt({min: 0n, max: 2n ** 62n}),
@@ -41,6 +41,7 @@ export const batch: fc.Arbitrary<Complete> = fc
     baseTimestamp: int64,
     maxTimestamp: int64,
     lastOffsetDelta: int32,
+    codec: fc.constantFrom('none' as const, 'gzip' as const, 'snappy' as const, 'lz4' as const, 'zstd' as const),
     records: fc.array(record, {maxLength: 6}),
   })
   .map(made => ({

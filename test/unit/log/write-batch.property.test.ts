@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import {expect, test} from 'vitest'
+import {beforeAll, expect, test} from 'vitest'
 import {type RecordBatch, readBatches} from '../../../src/log/batches.js'
 import {bufferSource} from '../../../src/log/byte-source.js'
+import {prepareCompression} from '../../../src/log/codecs.js'
 import {varint, type WritableRecord, writeBatch} from '../../../src/log/write-batch.js'
 import {batch} from './arbitraries.js'
 import {golden, vectors} from './vectors.js'
@@ -13,6 +14,8 @@ const plainRecord = (record: Required<WritableRecord>) => ({
   value: record.value?.toString('hex'),
   headers: record.headers.map(({key, value}) => [key, value?.toString('hex')]),
 })
+
+beforeAll(prepareCompression)
 
 test('what was written is what is read, and its CRC is right', async () => {
   await fc.assert(
