@@ -72,11 +72,11 @@ export function decodeLikeKafka<T = Fields>(
   schema: MessageSchema,
   version: number,
   bytes: Buffer,
-  position = 0,
+  {position = 0, countsTags = true}: {readonly position?: number; readonly countsTags?: boolean} = {},
 ): Decoded<T> {
   const {lowest, highest} = schema.validVersions
   const nearest = Math.min(Math.max(version, lowest), highest)
-  const reader = new Reader(bytes, position, {version, foreign: nearest !== version})
+  const reader = new Reader(bytes, position, {version, foreign: nearest !== version, countsTags})
   return readAll<T>(schema, nearest, reader)
 }
 

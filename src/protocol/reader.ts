@@ -16,6 +16,8 @@ export interface LikeKafka {
   readonly version: number
   /** That version is not one of the schema's. */
   readonly foreign: boolean
+  /** The number of tagged fields is compared with the bytes that are left, as Kafka does since 4.2.2 and 4.4.0. */
+  readonly countsTags: boolean
 }
 
 /** IllegalArgumentException of ByteUtils.readUnsignedVarint: the fifth byte is shifted as it is. */

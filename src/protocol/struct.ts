@@ -106,8 +106,10 @@ interface Tags {
 function readTagged(reader: Reader, {byTag, otherTags}: Tags, value: Record<string, unknown>): void {
   const {likeKafka} = reader
   const unknown: UnknownTaggedField[] = []
+  const fields = reader.unsignedVarint()
+  if (likeKafka?.countsTags !== false) checkCount(reader, fields)
   let last = -1
-  for (let count = reader.unsignedVarint(); count > 0 && !reader.failed; count--) {
+  for (let count = fields; count > 0 && !reader.failed; count--) {
     const tag = reader.unsignedVarint()
     const size = reader.unsignedVarint()
     if (tag <= last && !likeKafka) reader.fail(`tag ${tag} after tag ${last}`)
@@ -128,6 +130,15 @@ function readTagged(reader: Reader, {byTag, otherTags}: Tags, value: Record<stri
     }
   }
   if (unknown.length > 0) value[unknownTaggedFields] = unknown
+}
+
+function checkCount(reader: Reader, fields: number): void {
+  if (fields < 0) {
+    reader.fail(`${fields} tagged fields`, 'malformed', `Invalid negative number of tagged fields ${fields}`)
+  } else if (fields > reader.left) {
+    const thrown = `Tried to read ${fields} tagged fields, but there are only ${reader.left} bytes remaining.`
+    reader.fail(`${fields} tagged fields, but ${reader.left} bytes are left`, 'truncated', thrown)
+  }
 }
 
 function writeTagged(writer: Writer, byTag: ReadonlyMap<number | undefined, BoundField>, given: Fields): void {

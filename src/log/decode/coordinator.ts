@@ -1,5 +1,4 @@
-import {ProtocolError} from '../../protocol/errors.js'
-import {type CoordinatorTopic, coordinatorRecord, decodeAs, decodeLikeKafka} from '../../protocol/messages.js'
+import {type CoordinatorTopic, coordinatorRecord, decodeAs} from '../../protocol/messages.js'
 import {includes, type MessageSchema, type OlderLine, olderLines} from '../../protocol/schema.js'
 import type {Fields} from '../../protocol/struct.js'
 import {messageOf} from '../../util/errors.js'
@@ -15,14 +14,13 @@ import type {
 import {embeddedLikeKafka, withEmbedded} from './embedded.js'
 import {jsonOf, Verbatim} from './json.js'
 import {leftOver, unknownTags} from './leftovers.js'
+import {prefixBytes, prefixOf, readKey, readValue} from './serde.js'
 import {Skipped} from './skipped.js'
 import {type KafkaStyle, schemaLineOf} from './style.js'
 import {transactionStatus, transactionText} from './transaction-text.js'
 
 // Records of the group, transaction and share coordinators: the key is an int16 record type and a message, the value an
 // int16 version and a message (org.apache.kafka.coordinator.common.runtime.CoordinatorRecordSerde).
-
-const prefixBytes = 2
 
 export function coordinatorDecoder(name: DecoderName, topic: CoordinatorTopic): RecordDecoder {
   return {
@@ -32,7 +30,7 @@ export function coordinatorDecoder(name: DecoderName, topic: CoordinatorTopic): 
       const {offset, key} = record
       try {
         if (key === null) throw new Skipped(missingKey(name, offset, style))
-        if (name === 'transaction-log' && style === '4.0') return transactionText({...record, key}, readLikeKafka)
+        if (name === 'transaction-log' && style === '4.0') return transactionText({...record, key})
         return kafkaText({...record, key}, topic, style)
       } catch (error) {
         if (!(error instanceof Skipped)) throw error
@@ -45,8 +43,13 @@ export function coordinatorDecoder(name: DecoderName, topic: CoordinatorTopic): 
 
 /** Kafka's tool ends here with an exception of this text; kx says it and goes on. */
 function missingKey(name: DecoderName, offset: bigint, style: KafkaStyle): string {
-  const decoder = style !== '4.0' ? 'the specified' : name === 'offsets' ? 'offset topic' : `${name} topic`
+  const decoder = (style === '4.0' && decodersOf40[name]) || 'the specified'
   return `Failed to decode message at offset ${offset} using ${decoder} decoder (message had a missing key)`
+}
+
+const decodersOf40: Readonly<Partial<Record<DecoderName, string>>> = {
+  offsets: 'offset topic',
+  'share-group-state': 'share group state topic',
 }
 
 type Keyed = RecordParts & {readonly key: Buffer}
@@ -55,13 +58,13 @@ function kafkaText({offset, key, value}: Keyed, topic: CoordinatorTopic, style: 
   const type = prefixOf(key, 'key')
   const schemas = coordinatorRecord(topic, type, schemaLineOf(style))
   if (!schemas) return {key: `Unknown record type ${type} at offset ${offset}, skipping.`}
-  const keyData = readLikeKafka(schemas.key, type, key, 'key')
+  const keyData = readKey(schemas.key, type, key, style)
   const keyText = `{"type":"${type}","data":${jsonOf(schemas.key, 0, keyData)}}`
   if (value === null) return {key: keyText, payload: '<DELETE>'}
   const version = prefixOf(value, 'value')
-  if (style === '4.4' && !includes(schemas.value.validVersions, version))
+  if (!includes(schemas.value.validVersions, version))
     throw new Skipped(`Found an unknown record version ${version} for ${type} type`)
-  const data = printed(schemas.value, readLikeKafka(schemas.value, version, value, 'value'), style)
+  const data = printed(schemas.value, readValue(schemas.value, version, value, style), style)
   const label = topic === '__share_group_state' && style === '4.0' ? 'type' : 'version'
   return {key: keyText, payload: `{"${label}":"${version}","data":${jsonOf(schemas.value, version, data)}}`}
 }
@@ -72,22 +75,6 @@ function printed({name}: MessageSchema, data: Fields, style: KafkaStyle): Fields
   if (name !== 'TransactionLogValue' || style !== '4.4') return data
   const status = data.transactionStatus as number
   return {...data, transactionStatus: new Verbatim(`"${transactionStatus(status) ?? status}"`)}
-}
-
-function prefixOf(bytes: Buffer, part: 'key' | 'value'): number {
-  if (bytes.length < prefixBytes) throw new Skipped(`Could not read version from ${part}'s buffer.`)
-  return bytes.readInt16BE(0)
-}
-
-/** @throws Skipped with what CoordinatorRecordSerde.readMessage says */
-function readLikeKafka(schema: MessageSchema, version: number, bytes: Buffer, part: 'key' | 'value'): Fields {
-  try {
-    // A key's version is 0; the number that Kafka names there is the record type.
-    return decodeLikeKafka(schema, part === 'key' ? 0 : version, bytes, prefixBytes).value
-  } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error
-    throw new Skipped(`Could not read record with version ${version} from ${part}'s buffer due to: ${error.thrown}.`)
-  }
 }
 
 interface Schemas {
@@ -141,14 +128,14 @@ function decodeValue(bytes: Buffer, schemas: readonly Schemas[]): DecodedRecord 
   const version = bytes.readInt16BE(0)
   const attempts: DecodedRecord[] = []
   for (const {value: schema, line} of schemas) {
-    const attempt = readValue(bytes, version, schema, line)
+    const attempt = tryValue(bytes, version, schema, line)
     if (attempt.exact) return attempt.record
     attempts.push(attempt.record)
   }
   return attempts[0] as DecodedRecord
 }
 
-function readValue(
+function tryValue(
   bytes: Buffer,
   version: number,
   schema: MessageSchema,

@@ -36,7 +36,7 @@ function verbatimOf(name: string, bytes: Buffer): Buffer | Verbatim {
   const schema = messageNamed(name)
   const version = bytes.readInt16BE(0)
   try {
-    return new Verbatim(jsonOf(schema, version, decodeLikeKafka(schema, version, bytes, 2).value))
+    return new Verbatim(jsonOf(schema, version, decodeLikeKafka(schema, version, bytes, {position: 2}).value))
   } catch (error) {
     if (error instanceof ProtocolError) return bytes
     throw error

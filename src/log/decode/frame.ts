@@ -20,7 +20,7 @@ const largestShort = 0x7fff
 /** Frame version, API key and version, each an unsigned varint. */
 export function unframe(value: Buffer | null): Framed | Unframed {
   if (value === null) return {reason: 'no value', thrown: 'Error while reading frame version'}
-  const reader = new Reader(value, 0, {version: 0, foreign: false})
+  const reader = new Reader(value, 0, {version: 0, foreign: false, countsTags: false})
   const frame = short(reader, 'frame version')
   if (typeof frame !== 'number') return {reason: frame.cut ? 'no frame version' : frame.reason, thrown: frame.thrown}
   if (frame !== frameVersion) return {reason: `frame version ${frame} is not known`, thrown: frameError(frame)}

@@ -7,7 +7,7 @@ import type {DecodedRecord, KafkaText, RecordDecoder, RecordParts} from './decod
 import {type Framed, unframe} from './frame.js'
 import {jsonOf} from './json.js'
 import {leftOver, unknownTags} from './leftovers.js'
-import {type KafkaStyle, schemaLineOf} from './style.js'
+import {type KafkaStyle, readingOf, schemaLineOf} from './style.js'
 
 type Lookup = (apiKey: number, line?: OlderLine) => MessageSchema | undefined
 
@@ -22,7 +22,7 @@ export const clusterMetadataDecoder: RecordDecoder = {
 }
 
 function payloadOf(offset: bigint, value: Buffer | null, style: KafkaStyle): string {
-  const read = readFramedLikeKafka(value, apiKey => metadataRecord(apiKey, schemaLineOf(style)))
+  const read = readFramedLikeKafka(value, style, metadataRecord)
   if ('thrown' in read) return `Error at ${offset}, skipping. ${read.thrown}`
   const {schema, version, data} = read
   return `{"type":"${upperSnake(schema.name)}","version":${version},"data":${jsonOf(schema, version, data)}}`
@@ -40,17 +40,21 @@ export interface FramedRecord {
 }
 
 /** Reads a framed record as Kafka's AbstractApiMessageSerde does; `thrown`: what its exception says. */
-export function readFramedLikeKafka(value: Buffer | null, find: Lookup): FramedRecord | {readonly thrown: string} {
+export function readFramedLikeKafka(
+  value: Buffer | null,
+  style: KafkaStyle,
+  find: Lookup,
+): FramedRecord | {readonly thrown: string} {
   const framed = unframe(value)
   if ('thrown' in framed) return {thrown: framed.thrown}
   const {apiKey, version, start} = framed
-  const schema = find(apiKey)
+  const schema = find(apiKey, schemaLineOf(style))
   if (!schema) {
     return {thrown: `org.apache.kafka.common.errors.UnsupportedVersionException: Unknown metadata id ${apiKey}`}
   }
   try {
     const bytes = value as Buffer
-    const {value: data, end} = decodeLikeKafka(schema, version, bytes, start)
+    const {value: data, end} = decodeLikeKafka(schema, version, bytes, readingOf(style, start))
     if (end < bytes.length) return {thrown: `Found ${bytes.length - end} byte(s) of garbage after ${apiKey}`}
     return {schema, version, data}
   } catch (error) {

@@ -3,7 +3,7 @@ import type {Fields} from '../../protocol/struct.js'
 import type {KafkaText, RecordDecoder, RecordParts} from './decoder.js'
 import {decodeRemoteLogMetadata, type FramedRecord, readFramedLikeKafka} from './metadata.js'
 import {Skipped} from './skipped.js'
-import {type KafkaStyle, schemaLineOf} from './style.js'
+import type {KafkaStyle} from './style.js'
 
 const segmentStates = [
   'COPY_SEGMENT_STARTED',
@@ -30,7 +30,7 @@ export const remoteLogMetadataDecoder: RecordDecoder = {
 
 function textOf(value: Buffer | null, style: KafkaStyle): string {
   if (value === null) throw new Skipped(nullPointer(style))
-  const read = readFramedLikeKafka(value, apiKey => remoteLogMetadataRecord(apiKey, schemaLineOf(style)))
+  const read = readFramedLikeKafka(value, style, remoteLogMetadataRecord)
   if ('thrown' in read) throw new Skipped(read.thrown)
   const text = texts[read.schema.name]
   if (!text) throw new Skipped(`RemoteLogMetadataTransform for apikey: ${read.schema.apiKey} does not exist.`)
@@ -72,7 +72,8 @@ const texts: Readonly<Record<string, (record: FramedRecord) => string>> = {
     )
   },
   RemotePartitionDeleteMetadataRecord({data}) {
-    const state = stateNamed(deleteStates, data.remotePartitionDeleteState)
+    // Kafka's class has no words for an unknown state here: the exception's message is null.
+    const state = stateNamed(deleteStates, data.remotePartitionDeleteState, 'null')
     return (
       `RemotePartitionDeleteMetadata{topicPartition=${topicIdPartition(data.topicIdPartition)}, state=${state}, ` +
       `eventTimestampMs=${data.eventTimestampMs}, brokerId=${data.brokerId}}`
@@ -117,8 +118,8 @@ function segmentState(data: Fields): string {
   return stateNamed(segmentStates, data.remoteLogSegmentState)
 }
 
-function stateNamed(names: readonly string[], id: unknown): string {
+function stateNamed(names: readonly string[], id: unknown, otherwise = 'state can not be null'): string {
   const name = names[id as number]
-  if (name === undefined) throw new Skipped('state can not be null')
+  if (name === undefined) throw new Skipped(otherwise)
   return name
 }

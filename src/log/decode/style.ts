@@ -9,3 +9,11 @@ export type KafkaStyle = (typeof kafkaStyles)[number]
 export function schemaLineOf(style: KafkaStyle): OlderLine | undefined {
   return style === '4.4' ? undefined : style
 }
+
+/** How the tool of that line reads a message; to be given to `decodeLikeKafka`. */
+export function readingOf(
+  style: KafkaStyle,
+  position: number,
+): {readonly position: number; readonly countsTags: boolean} {
+  return {position, countsTags: style !== '4.0'}
+}

@@ -2,6 +2,7 @@ import {findSchemaIn, includes, type MessageSchema} from '../../protocol/schema.
 import type {Fields} from '../../protocol/struct.js'
 import type {KafkaText} from './decoder.js'
 import {javaHash} from './partition.js'
+import {prefixOf, readKey, readValue} from './serde.js'
 import {Skipped} from './skipped.js'
 
 const statusNames = [
@@ -20,25 +21,22 @@ export function transactionStatus(id: number): string | undefined {
   return statusNames[id]
 }
 
-type Read = (schema: MessageSchema, version: number, bytes: Buffer, part: 'key' | 'value') => Fields
-
 /**
  * What the tool of Kafka 4.0 prints of a record of `__transaction_state`: a text of its own (TransactionLog.scala,
  * formatRecordKeyAndValue). An unknown status ends its run; kx prints the number.
  */
-export function transactionText(record: {key: Buffer; value: Buffer | null}, read: Read): KafkaText {
-  const {key, value} = record
+export function transactionText({key, value}: {key: Buffer; value: Buffer | null}): KafkaText {
   const keySchema = schemaNamed('TransactionLogKey')
-  const keyVersion = key.length < 2 ? 0 : key.readInt16BE(0)
+  const keyVersion = prefixOf(key, 'key')
   if (!includes(keySchema.validVersions, keyVersion)) return {key: `unknown::version=${keyVersion}`}
-  const {transactionalId} = read(keySchema, keyVersion, key, 'key')
+  const {transactionalId} = readKey(keySchema, keyVersion, key, '4.0')
   const keyText = `transaction_metadata::transactionalId=${transactionalId}`
   if (value === null) return {key: keyText, payload: '<DELETE>'}
-  const version = value.length < 2 ? 0 : value.readInt16BE(0)
+  const version = prefixOf(value, 'value')
   const valueSchema = schemaNamed('TransactionLogValue')
   if (!includes(valueSchema.validVersions, version))
     throw new Skipped(`Unknown version ${version} from the transaction log message value`)
-  const data = read(valueSchema, version, value, 'value')
+  const data = readValue(valueSchema, version, value, '4.0')
   const status = data.transactionStatus as number
   const state = transactionStatus(status) ?? status
   const payload = [
