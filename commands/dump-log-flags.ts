@@ -2,10 +2,18 @@ import * as Args from '@oclif/core/args'
 import {CLIError} from '@oclif/core/errors'
 import * as Flags from '@oclif/core/flags'
 import {type Format, streamFormats} from '../src/cli/answer.js'
-import {decoderNames} from '../src/log/decode/decoder.js'
+import type {DecoderName} from '../src/log/decode/decoder.js'
 import {kafkaStyles} from '../src/log/decode/style.js'
 import {onlyKinds} from '../src/log/filter.js'
 
+/** In the order in which Kafka's tool prefers them. */
+export const decoders = [
+  'offsets',
+  'transaction-log',
+  'cluster-metadata',
+  'remote-log-metadata',
+  'share-group-state',
+] as const satisfies readonly DecoderName[]
 const codecs = ['none', 'gzip', 'snappy', 'lz4', 'zstd', 'unknown'] as const
 const fieldFormats = ['string', 'int32', 'int64', 'uuid', 'hex', 'base64', 'json'] as const
 
@@ -96,7 +104,7 @@ function decoderFlag(topic: string) {
 
 const showFlags = {
   decoder: Flags.option({
-    options: ['auto', 'none', ...decoderNames] as const,
+    options: ['auto', 'none', ...decoders] as const,
     default: 'auto' as const,
     summary: "of internal topics' records; auto: by the folder's name",
     helpGroup: 'SHOW',

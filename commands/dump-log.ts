@@ -1,12 +1,12 @@
-import type {Format, Output, StreamedAnswer} from '../src/cli/answer.js'
+import type {Format, Output, StreamedAnswer, View} from '../src/cli/answer.js'
 import {type ArgsOf, type FlagsOf, KxCommand, type Session} from '../src/cli/base-command.js'
 import {failureText} from '../src/cli/answer.js'
 import {failureOf} from '../src/cli/failure.js'
 import {safeText, screen} from '../src/cli/terminal.js'
 import type {DumpOptions, DumpWriter} from '../src/inspect/job.js'
-import {type DecoderName, decoderNames} from '../src/log/decode/decoder.js'
+import type {DecoderName} from '../src/log/decode/decoder.js'
 import {KxError} from '../src/util/errors.js'
-import {dumpLogArguments, dumpLogFlags} from './dump-log-flags.js'
+import {decoders, dumpLogArguments, dumpLogFlags} from './dump-log-flags.js'
 
 type DumpFlags = FlagsOf<typeof DumpLog>
 
@@ -38,9 +38,9 @@ export default class DumpLog extends KxCommand<typeof DumpLog> {
     const paths = pathsOf(flags, args.files as unknown as readonly string[] | undefined)
     const options = await optionsOf(flags, this.asked(flags), session)
     return {
-      async stream(output, format) {
+      async stream(output, format, view) {
         const {dumpAll} = await import('../src/inspect/dump.js')
-        return dumpAll(paths, await writerFor(format, output, options), options)
+        return dumpAll(paths, await writerFor({format, output, view, flags, options}), options)
       },
     }
   }
@@ -97,7 +97,7 @@ async function optionsOf(flags: DumpFlags, format: Format, {signal, progress}: S
 
 /** In Kafka's format only the flags choose, and of several the first in the tool's own order. */
 function decoderOf(flags: DumpFlags, format: Format): DumpOptions['decoder'] {
-  const named = decoderNames.filter(name => flags[`${name}-decoder`])
+  const named: DecoderName[] = decoders.filter(name => flags[`${name}-decoder`])
   if (flags.decoder !== 'auto' && flags.decoder !== 'none') named.push(flags.decoder)
   const different = [...new Set<DecoderName>(named)]
   const [first] = different
@@ -113,14 +113,50 @@ function decoderOf(flags: DumpFlags, format: Format): DumpOptions['decoder'] {
   )
 }
 
-async function writerFor(format: Format, output: Output, options: DumpOptions): Promise<DumpWriter> {
+interface Wanted {
+  readonly format: Format
+  readonly output: Output
+  readonly view: View
+  readonly flags: DumpFlags
+  readonly options: DumpOptions
+}
+
+/** Loads only what is used: a tiny file should be there at once. */
+async function writerFor({format, output, view, flags, options}: Wanted): Promise<DumpWriter> {
   const write = (bytes: Uint8Array) => output.write(bytes)
+  if (flags.explain) {
+    const {ExplainWriter} = await import('../src/inspect/explain-writer.js')
+    return new ExplainWriter(positionOf(flags.at ?? ''), format === 'json', write, options)
+  }
+  if (flags.stats) {
+    const {StatsWriter} = await import('../src/inspect/stats-writer.js')
+    const {statsJson, statsText} = await import('./dump-log-stats.js')
+    const isJson = format === 'json'
+    return new StatsWriter(
+      async reports => (isJson ? statsJson(reports, flags.redact) : statsText(reports, view, flags.redact)),
+      write,
+      options,
+    )
+  }
   if (format === 'ndjson' || format === 'json' || format === 'yaml') {
     const {DataWriter} = await import('../src/inspect/data-writer.js')
     return new DataWriter(await framingOf(format), write, options)
   }
+  if (format === 'csv') {
+    const {CsvWriter} = await import('../src/inspect/csv-writer.js')
+    const {csvLines} = await import('../src/report/csv.js')
+    return new CsvWriter(rows => csvLines(rows, !flags.raw), write, options)
+  }
   const {TextWriter} = await import('../src/inspect/text-writer.js')
   return new TextWriter(format === 'kafka' ? 'kafka' : 'kx', write, options)
+}
+
+function positionOf(text: string): number {
+  const position = /^(\d{1,15}|0x[0-9a-f]{1,12})$/i.test(text) ? Number(text) : undefined
+  if (position !== undefined) return position
+  throw new KxError('usage', 'KX_USAGE', `--at "${text}" is no position: a position is a number of bytes.`, {
+    suggestions: ['--explain --at 0'],
+  })
 }
 
 async function framingOf(format: 'ndjson' | 'json' | 'yaml') {

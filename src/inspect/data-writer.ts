@@ -52,7 +52,8 @@ export class DataWriter implements DumpWriter {
     const findings = new Findings()
     let end: string
     if (classified.kind === 'log' || classified.kind === 'snapshot-log') {
-      end = logEndFields(await this.#log(input, findings))
+      const read = await this.#log(input, findings)
+      end = this.enough ? `"batchCount":${read.batches},"limitReached":true` : logEndFields(read)
     } else {
       const {entriesOfFile} = await import('./entries.js')
       const bytes = this.#options.redact ? redactedJson : bytesJson
@@ -98,14 +99,19 @@ export class DataWriter implements DumpWriter {
 
   async #log(input: DumpInput, findings: Findings): Promise<LogEnd> {
     const {filter, deep} = this.#options
-    const meanings = await Meanings.of(input)
-    const visitor = new DataVisitor(this, this.#framing, this.#chunks, {deep, meanings, options: this.#options})
+    const meanings = await Meanings.for(input, this.#options)
+    const visitor = new DataVisitor(this, this.#framing, this.#chunks, {
+      deep,
+      meanings,
+      options: this.#options,
+      odd: finding => findings.add({...finding, file: input.file.path}),
+    })
     const chosen = logFilter(filter)
     const filtered = chosen ? new FilteredVisitor(visitor, chosen, looksIntoRecords(filter)) : visitor
     const end = await readLog(
       input.file,
       new WatchingVisitor(filtered, input.file.path, finding => findings.add(finding)),
-      await readOptions(input, this.#options),
+      readOptions(input.file, this.#options),
     )
     visitor.close()
     return end
@@ -126,6 +132,8 @@ interface Shown {
   readonly deep: boolean
   readonly meanings: Meanings
   readonly options: DumpOptions
+  /** Something about a record that its decoder could not make sense of. */
+  readonly odd: (finding: Omit<Finding, 'file'>) => void
 }
 
 class DataVisitor implements LogVisitor {
@@ -137,15 +145,17 @@ class DataVisitor implements LogVisitor {
   readonly #key: BytesJson
   readonly #value: BytesJson
   readonly #header: BytesJson
+  readonly #odd: Shown['odd']
   #open = false
   #isControl = false
 
-  constructor(writer: DataWriter, framing: Framing, chunks: Chunks, {deep, meanings, options}: Shown) {
+  constructor(writer: DataWriter, framing: Framing, chunks: Chunks, {deep, meanings, options, odd}: Shown) {
     this.#writer = writer
     this.#framing = framing
     this.#chunks = chunks
     this.#deep = deep
     this.#meanings = meanings
+    this.#odd = odd
     const {redact, keyFormat, valueFormat} = options
     this.#key = redact ? redactedJson : formattedJson(keyFormat)
     this.#value = redact ? redactedJson : formattedJson(valueFormat)
@@ -164,8 +174,12 @@ class DataVisitor implements LogVisitor {
   record(record: RecordCursor): void {
     if (this.enough) return
     const fields = recordFields(record, this.#key, this.#value, this.#header)
-    const meaning = this.#meanings.json(record, this.#isControl)
-    this.#chunks.add(this.#framing.record(meaning === '' ? fields : `${fields},${meaning}`))
+    const {json, problems} = this.#meanings.of(record, this.#isControl)
+    this.#chunks.add(this.#framing.record(json === '' ? fields : `${fields},${json}`))
+    for (const explanation of problems) {
+      const code = this.#isControl ? 'control-record' : 'decoder'
+      this.#odd({code, severity: 'warning', offset: record.offset, explanation})
+    }
     this.#writer.took()
   }
 

@@ -1,6 +1,5 @@
 import {basename, resolve} from 'node:path'
 import type {DecoderName} from '../log/decode/decoder.js'
-import {decoderOfTopic} from '../log/decode/decoder.js'
 import {classify, headBytes} from '../log/files/kinds.js'
 import {type FolderName, parseFolderName} from '../log/files/names.js'
 import {exitCode, KxError} from '../util/errors.js'
@@ -39,7 +38,7 @@ async function dumpOne(path: string, writer: DumpWriter, options: DumpOptions): 
   const head = await file.read(0, headBytes)
   const classified = classify(file.name, head, file.size)
   const place = folder && placeOf(folder.path)
-  await writer.file({file, classified, folder, place, decoder: decoderFor(options, place)})
+  await writer.file({file, classified, folder, place, decoder: await decoderFor(options, place)})
   const change = await file.change()
   if (change) options.warning(`${path} ${change} while it was read: what is shown is its first ${file.size} bytes.`)
 }
@@ -49,10 +48,13 @@ export function placeOf(folder: string): FolderName | undefined {
   return parseFolderName(basename(resolve(folder)))
 }
 
-export function decoderFor(options: DumpOptions, place: FolderName | undefined): DecoderName | undefined {
+async function decoderFor(options: DumpOptions, place: FolderName | undefined): Promise<DecoderName | undefined> {
   if (options.decoder === 'none') return undefined
   if (options.decoder !== 'auto') return options.decoder
-  return place && decoderOfTopic(place.topic)
+  // The decoders bring all of Kafka's schemas with them.
+  if (!place?.topic.startsWith('__')) return undefined
+  const {decoderOfTopic} = await import('../log/decode/decoder.js')
+  return decoderOfTopic(place.topic)
 }
 
 function spoolLimit({maxDecompressedBytes}: DumpOptions): {maxSpoolBytes?: number} {

@@ -1,25 +1,40 @@
+import {controlRecord} from '../log/decode/control.js'
 import type {RecordDecoder} from '../log/decode/decoder.js'
-import {bytesJson, valueJson} from '../log/json.js'
+import {type BytesJson, bytesJson, redactedJson, valueJson} from '../log/json.js'
 import type {RecordCursor} from '../log/record-cursor.js'
-import type {DumpInput} from './job.js'
+import type {DumpInput, DumpOptions} from './job.js'
 import {decoderOf} from './reading.js'
+
+export interface Meaning {
+  /** Fields of the record's object, without braces; empty if nothing is known. */
+  readonly json: string
+  readonly problems: readonly string[]
+}
+
+const nothing: Meaning = {json: '', problems: []}
 
 /** What the records of internal topics and of control batches mean, as JSON. */
 export class Meanings {
   readonly #decoder: RecordDecoder | undefined
+  readonly #bytes: BytesJson
 
-  private constructor(decoder: RecordDecoder | undefined) {
+  private constructor(decoder: RecordDecoder | undefined, bytes: BytesJson) {
     this.#decoder = decoder
+    this.#bytes = bytes
   }
 
-  static async of(input: DumpInput): Promise<Meanings> {
-    return new Meanings(await decoderOf(input))
+  static async for(input: DumpInput, {redact}: DumpOptions): Promise<Meanings> {
+    return new Meanings(redact ? undefined : await decoderOf(input), redact ? redactedJson : bytesJson)
   }
 
-  /** Fields of the record's object, without braces; empty if nothing is known. */
-  json(record: RecordCursor, isControl: boolean): string {
-    if (isControl || this.#decoder === undefined) return ''
-    const {offset, key, value} = record
-    return `"decoded":${valueJson(this.#decoder.decode({offset, key, value}), bytesJson)}`
+  of({offset, key, value}: RecordCursor, isControl: boolean): Meaning {
+    if (isControl) {
+      const control = controlRecord(key, value)
+      return {json: `"control":${valueJson(control, this.#bytes)}`, problems: control.problems}
+    }
+    if (this.#decoder === undefined) return nothing
+    // What could not be decoded stands as key and value already.
+    const {rawKey: _key, rawValue: _value, ...decoded} = this.#decoder.decode({offset, key, value})
+    return {json: `"decoded":${valueJson(decoded, this.#bytes)}`, problems: decoded.problems}
   }
 }

@@ -1,11 +1,12 @@
 import type {RecordDecoder} from '../log/decode/decoder.js'
+import type {OpenFile} from '../log/folder.js'
 import type {ReadOptions} from '../log/read-log.js'
 import type {DumpInput, DumpOptions} from './job.js'
 
 const chunkBytes = 1_048_576
 
-/** How a log is read for these options. */
-export async function readOptions(_input: DumpInput, options: DumpOptions): Promise<ReadOptions> {
+/** How a log is read for these options; tells how far it came. */
+export function readOptions(_file: OpenFile, options: DumpOptions): ReadOptions {
   return {
     chunkBytes,
     signal: options.signal,
@@ -17,6 +18,6 @@ export async function readOptions(_input: DumpInput, options: DumpOptions): Prom
 /** The decoder of the file's records; loaded only where there is one. */
 export async function decoderOf({decoder}: DumpInput): Promise<RecordDecoder | undefined> {
   if (decoder === undefined) return undefined
-  const {recordDecoder} = await import('../log/decode/decoders.js')
-  return recordDecoder(decoder)
+  const {decoderNamed} = await import('../log/decode/decoder.js')
+  return decoderNamed(decoder)
 }

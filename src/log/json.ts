@@ -41,14 +41,21 @@ export function batchFields(batch: BatchCursor): string {
 
 /** The fields of a record, without braces. */
 export function recordFields(record: RecordCursor, key: BytesJson, value: BytesJson, header: BytesJson): string {
-  const headers =
-    record.headerCount === 0
-      ? ''
-      : record.headers.map(each => `{"key":${JSON.stringify(each.key)},"value":${header(each.value)}}`).join(',')
+  const headers = record.headerCount === 0 ? '' : headersJson(record, header)
   return (
     `"offset":"${record.offset}","timestamp":"${record.timestamp}","sequence":${record.sequence},` +
     `"key":${key(record.key)},"value":${value(record.value)},"headers":[${headers}]`
   )
+}
+
+/** Items of a list. A key that is no UTF-8 is there as base64, too. */
+export function headersJson(record: RecordCursor, header: BytesJson): string {
+  return record.headers
+    .map(({key, keyBytes, value}) => {
+      const exact = isUtf8(keyBytes) ? '' : `,"keyBase64":"${keyBytes.toString('base64')}"`
+      return `{"key":${JSON.stringify(key)}${exact},"value":${header(value)}}`
+    })
+    .join(',')
 }
 
 /** The fields of a finding, without braces and without its file. */

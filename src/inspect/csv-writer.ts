@@ -1,0 +1,129 @@
+import type {BatchCursor} from '../log/batch-cursor.js'
+import {type CsvOptions, type CsvRow, csvColumns, csvRow} from '../log/csv.js'
+import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
+import {bytesJson, redactedJson} from '../log/json.js'
+import {type LogVisitor, readLog} from '../log/read-log.js'
+import type {RecordCursor} from '../log/record-cursor.js'
+import type {Write} from '../log/text/line-writer.js'
+import {KxError} from '../util/errors.js'
+import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
+import {Limited} from './limited.js'
+import {readOptions} from './reading.js'
+import {WatchingVisitor} from './watch.js'
+
+/** Text of rows, each with its line end. */
+export type Rows = (rows: readonly CsvRow[]) => string
+
+const rowsAtOnce = 500
+const bytesAtOnce = 262_144
+
+/** `-o csv`: a row per record of logs and snapshots. Findings are told on stderr. */
+export class CsvWriter implements DumpWriter {
+  found = false
+  readonly #rows: Rows
+  readonly #write: Write
+  readonly #options: DumpOptions
+  #begun = false
+  #left: number
+
+  constructor(rows: Rows, write: Write, options: DumpOptions) {
+    this.#rows = rows
+    this.#write = write
+    this.#options = options
+    this.#left = options.limit
+  }
+
+  get enough(): boolean {
+    return this.#left <= 0
+  }
+
+  async file({file, classified}: DumpInput): Promise<void> {
+    if (classified.kind !== 'log' && classified.kind !== 'snapshot-log') {
+      throw new KxError(
+        'usage',
+        'KX_USAGE',
+        `${file.path} has no records to make rows of: it is a file of another kind.`,
+        {
+          suggestions: ['-o ndjson takes all kinds.'],
+        },
+      )
+    }
+    await this.#begin()
+    const {redact, filter} = this.#options
+    const rows = new RowsVisitor(this.#rows, this.#write, {
+      file: file.path,
+      header: redact ? redactedJson : bytesJson,
+      redact,
+    })
+    const limited = new Limited(rows, true, this.#left, left => {
+      this.#left = left
+    })
+    const chosen = logFilter(filter)
+    const visitor: LogVisitor = chosen ? new FilteredVisitor(limited, chosen, looksIntoRecords(filter)) : limited
+    const watching = new WatchingVisitor(visitor, file.path, finding => {
+      this.found ||= finding.severity !== 'info'
+      const at = finding.position === undefined ? '' : ` at ${finding.position}`
+      if (finding.severity !== 'info') this.#options.warning(`${file.path}${at}: ${finding.explanation}`)
+    })
+    await readLog(file, watching, readOptions(file, this.#options))
+    await rows.drain()
+  }
+
+  async folder({path}: DumpFolder): Promise<void> {
+    throw new KxError('usage', 'KX_USAGE', `${path} is a folder: rows are made of the records of logs.`, {
+      suggestions: [`kx dump-log -o csv ${path}/*.log`],
+    })
+  }
+
+  async failed(_path: string, error: KxError): Promise<void> {
+    this.#options.failed(error)
+  }
+
+  async end(): Promise<void> {
+    await this.#begin()
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#begun) return
+    this.#begun = true
+    await this.#write(Buffer.from(this.#rows([[...csvColumns]])))
+  }
+}
+
+class RowsVisitor implements LogVisitor {
+  readonly #text: Rows
+  readonly #write: Write
+  readonly #options: CsvOptions
+  #rows: CsvRow[] = []
+  #bytes = 0
+  #batch: BatchCursor | undefined
+
+  constructor(text: Rows, write: Write, options: CsvOptions) {
+    this.#text = text
+    this.#write = write
+    this.#options = options
+  }
+
+  batch(batch: BatchCursor): boolean {
+    this.#batch = batch
+    return true
+  }
+
+  record(record: RecordCursor): void {
+    if (this.#batch === undefined) return
+    this.#rows.push(csvRow(this.#batch, record, this.#options))
+    this.#bytes += record.sizeInBytes
+  }
+
+  get full(): boolean {
+    return this.#rows.length >= rowsAtOnce || this.#bytes >= bytesAtOnce
+  }
+
+  async drain(): Promise<void> {
+    if (this.#rows.length === 0) return
+    const text = this.#text(this.#rows)
+    this.#rows = []
+    this.#bytes = 0
+    await this.#write(Buffer.from(text))
+  }
+}

@@ -1,0 +1,108 @@
+import {classify, type FileKind, headBytes} from '../log/files/kinds.js'
+import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
+import type {Finding} from '../log/finding.js'
+import type {OpenFile} from '../log/folder.js'
+import {type LogVisitor, readLog} from '../log/read-log.js'
+import {type LogStats, StatsVisitor} from '../log/stats.js'
+import type {Write} from '../log/text/line-writer.js'
+import {KxError} from '../util/errors.js'
+import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
+import {Limited} from './limited.js'
+import {readOptions} from './reading.js'
+import {WatchingVisitor} from './watch.js'
+
+/** What `--stats` says of one input. */
+export interface StatsReport {
+  readonly path: string
+  readonly stats: LogStats
+  /** Of a folder: bytes by kind of file. */
+  readonly bytesByKind: readonly {readonly kind: FileKind; readonly files: number; readonly sizeInBytes: number}[]
+  /** How many things were wrong: false CRCs, records that can't be read, bytes that are no batch. */
+  readonly findingCount: number
+}
+
+/** `--stats`: counts, and shows the counts of each input at its end. */
+export class StatsWriter implements DumpWriter {
+  found = false
+  readonly #render: (reports: readonly StatsReport[]) => Promise<string>
+  readonly #write: Write
+  readonly #options: DumpOptions
+  readonly #reports: StatsReport[] = []
+  #left: number
+
+  constructor(render: (reports: readonly StatsReport[]) => Promise<string>, write: Write, options: DumpOptions) {
+    this.#render = render
+    this.#write = write
+    this.#options = options
+    this.#left = options.limit
+  }
+
+  get enough(): boolean {
+    return this.#left <= 0
+  }
+
+  async file(input: DumpInput): Promise<void> {
+    const {file, classified} = input
+    if (!isLog(classified.kind)) {
+      throw new KxError('usage', 'KX_USAGE', `${file.path} has no batches to count: it is a file of another kind.`, {
+        suggestions: ['Name a log, or the folder.'],
+      })
+    }
+    const counting = new Counting()
+    await this.#count(file, counting)
+    this.#reports.push({path: file.path, stats: counting.stats.stats, bytesByKind: [], findingCount: counting.findings})
+  }
+
+  async folder({path, folder}: DumpFolder): Promise<void> {
+    const counting = new Counting()
+    const kinds = new Map<FileKind, {files: number; sizeInBytes: number}>()
+    for (const name of await folder.list()) {
+      const file = await folder.open(name)
+      if (!file) continue
+      const {kind} = classify(name, await file.read(0, headBytes), file.size)
+      const sums = kinds.get(kind) ?? {files: 0, sizeInBytes: 0}
+      kinds.set(kind, {files: sums.files + 1, sizeInBytes: sums.sizeInBytes + file.size})
+      if (kind === 'log') await this.#count(file, counting)
+    }
+    const bytesByKind = [...kinds].map(([kind, sums]) => ({kind, ...sums}))
+    this.#reports.push({path, stats: counting.stats.stats, bytesByKind, findingCount: counting.findings})
+  }
+
+  async failed(_path: string, error: KxError): Promise<void> {
+    this.#options.failed(error)
+  }
+
+  async end(): Promise<void> {
+    await this.#write(Buffer.from(await this.#render(this.#reports)))
+  }
+
+  async #count(file: OpenFile, counting: Counting): Promise<void> {
+    const {filter} = this.#options
+    const chosen = logFilter(filter)
+    const limited = new Limited(counting.stats, true, this.#left, left => {
+      this.#left = left
+    })
+    const visitor: LogVisitor = chosen ? new FilteredVisitor(limited, chosen, looksIntoRecords(filter)) : limited
+    await readLog(
+      file,
+      new WatchingVisitor(visitor, file.path, finding => counting.add(finding)),
+      readOptions(file, this.#options),
+    )
+    this.found ||= counting.found
+  }
+}
+
+class Counting {
+  readonly stats = new StatsVisitor()
+  findings = 0
+  found = false
+
+  add({severity}: Finding): void {
+    this.findings++
+    this.found ||= severity !== 'info'
+  }
+}
+
+function isLog(kind: FileKind): boolean {
+  return kind === 'log' || kind === 'snapshot-log'
+}
