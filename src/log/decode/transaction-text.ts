@@ -68,7 +68,8 @@ function partitionsOf(data: Fields): string[] {
     const ids = new Set(partitionIds)
     slots = Math.max(slots, slotsFor(Math.floor((ids.size + 1) / loadFactor)))
     for (const id of ids) {
-      if (hashes.size + 1 >= Math.floor(slots * loadFactor)) slots *= 2
+      // A larger set is poured in as a whole, without a look at the load.
+      if (ids.size <= largestSmallSet && hashes.size + 1 >= Math.floor(slots * loadFactor)) slots *= 2
       hashes.set(`${topic}-${id}`, improved(topicPartitionHash(topic, id)))
     }
   }
@@ -77,6 +78,8 @@ function partitionsOf(data: Fields): string[] {
 }
 
 const loadFactor = 0.75
+/** Scala's immutable sets of up to four elements are no hash sets. */
+const largestSmallSet = 4
 
 /** The power of two that is not below, and at least 8. */
 function slotsFor(capacity: number): number {
