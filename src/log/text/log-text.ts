@@ -1,5 +1,5 @@
 import type {BatchCursor} from '../batch-cursor.js'
-import {controlText} from '../decode/control.js'
+import {controlRecord, controlText} from '../decode/control.js'
 import type {RecordDecoder} from '../decode/decoder.js'
 import type {KafkaStyle} from '../decode/style.js'
 import type {Finding} from '../finding.js'
@@ -197,7 +197,7 @@ export class LogText implements LogVisitor {
     if (this.#isLegacy) this.#legacy(record)
     else if (record.headerCount === 0) out.ascii(noHeaders)
     else this.#headers(record)
-    if (this.#isControl) out.text(controlText(record.key, record.value, this.#options.style))
+    if (this.#isControl) this.#control(record)
   }
 
   /** Numbers beyond ±2^53. */
@@ -217,6 +217,15 @@ export class LogText implements LogVisitor {
     out.ascii(crcText)
     out.number(record.crc)
     if (this.#isKafka && this.#options.style !== '4.4') out.byte(closingBrace)
+  }
+
+  #control({key, value, offset}: RecordCursor): void {
+    const text = controlText(key, value, this.#options.style)
+    this.#out.text(text)
+    for (const problem of controlRecord(key, value).problems) {
+      if (!this.#isKafka && !text.includes(problem)) this.#out.text(` (${escapedString(problem)})`)
+      this.#findings.add({code: 'control-record', severity: 'warning', offset, explanation: problem})
+    }
   }
 
   #headers(record: RecordCursor): void {

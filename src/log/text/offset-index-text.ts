@@ -70,6 +70,8 @@ class OffsetIndexCheck implements LogVisitor {
   #next = 0
   /** What is wrong with entries: the last offset at their position, or −1. */
   #wrong = new Map<number, bigint>()
+  /** Entries that do not ascend, with what comes before them. */
+  readonly #disordered = new Set<number>()
   /** Entries with the position of a batch before the one with their offset, by offset. */
   readonly #awaited = new Map<bigint, number[]>()
 
@@ -81,6 +83,7 @@ class OffsetIndexCheck implements LogVisitor {
   add(offset: bigint, position: bigint): boolean {
     const previous = this.#previous
     if (previous && (offset <= previous.offset || position <= previous.position)) {
+      this.#disordered.add(this.#entries.length)
       this.#context.findings.add({
         code: 'index-order',
         severity: 'error',
@@ -118,6 +121,7 @@ class OffsetIndexCheck implements LogVisitor {
       findings.add({code: 'index-mismatch', severity: 'error', offset, explanation})
     }
     entries.length = 0
+    this.#disordered.clear()
   }
 
   batch(batch: BatchCursor): boolean {
@@ -130,7 +134,7 @@ class OffsetIndexCheck implements LogVisitor {
       if (position < at) this.#wrong.set(entry, -1n)
       else this.#compare(entry, offsets[entry] as bigint, batch)
     }
-    if (this.#awaited.size > 0) this.#resolve(batch.lastOffset)
+    if (this.#awaited.size > 0) this.#resolve(batch.lastOffset, at)
     return false
   }
 
@@ -146,14 +150,18 @@ class OffsetIndexCheck implements LogVisitor {
     }
     if (offset === lastOffset) return
     this.#wrong.set(entry, lastOffset)
-    if (offset < lastOffset || bugCompatible) return
+    if (offset < lastOffset || bugCompatible || this.#disordered.has(entry)) return
     const waiting = this.#awaited.get(offset)
     if (waiting) waiting.push(entry)
     else this.#awaited.set(offset, [entry])
   }
 
-  #resolve(lastOffset: bigint): void {
-    for (const entry of this.#awaited.get(lastOffset) ?? []) this.#wrong.delete(entry)
+  /** The append that an entry stands for ends with the batch at this position: the next entry must lie behind it. */
+  #resolve(lastOffset: bigint, at: bigint): void {
+    const {second: positions, length} = this.#entries
+    for (const entry of this.#awaited.get(lastOffset) ?? []) {
+      if (entry + 1 >= length || (positions[entry + 1] as bigint) > at) this.#wrong.delete(entry)
+    }
     this.#awaited.delete(lastOffset)
   }
 }
