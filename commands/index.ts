@@ -3,6 +3,7 @@ import {experimentCommand} from '../src/cli/experiment-command.js'
 import {experimentNames, loadExperiment} from '../src/lab/experiments.js'
 import Ci from './ci.js'
 import Clean from './clean.js'
+import DiffReplicas from './diff-replicas.js'
 import Doctor from './doctor.js'
 import Down from './down.js'
 import DumpLog from './dump-log.js'
@@ -25,6 +26,7 @@ const experiments = await Promise.all(
 export default {
   ci: Ci,
   clean: Clean,
+  'diff-replicas': DiffReplicas,
   doctor: Doctor,
   down: Down,
   'dump-log': DumpLog,

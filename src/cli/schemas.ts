@@ -2,6 +2,7 @@ import {z} from 'zod'
 import type {ClusterStatus} from '../cluster/lifecycle.js'
 import type {RunRecord} from '../experiment/run.js'
 import type {Failure} from './failure.js'
+import {diffReplicasSchema} from './schemas-diff.js'
 
 /**
  * What `-o json` and `-o yaml` print, one schema per kind of answer. `schemas/*.json` are made from these, and the
@@ -264,6 +265,7 @@ export const schemas = {
   results: {title: 'kx results list', schema: resultsSchema},
   rejudge: {title: 'kx results rejudge', schema: rejudgeSchema},
   ci: {title: 'kx ci', schema: ciSchema},
+  'diff-replicas': {title: 'kx diff-replicas', schema: diffReplicasSchema},
   error: {title: 'every command, when it fails', schema: errorSchema},
 } as const
 
