@@ -79,7 +79,10 @@ export async function readLog(source: ByteSource, visitor: LogVisitor, options: 
     }
     batches++
     if (!codecIsReady(walk.batch.codec)) await prepareCodec(walk.batch.codec)
-    if (visitor.batch(walk.batch)) visitor.recordsDone?.(walk.batch.records(record => visitor.record(record)))
+    if (visitor.batch(walk.batch)) {
+      const problem = walk.batch.records(record => visitor.record(record))
+      visitor.recordsDone?.(problem)
+    }
     if (visitor.full) await visitor.drain?.()
     if (visitor.enough) break
   }
