@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import {cpuMs, Meter, watchAllocations} from './bounds.js'
+import type {Mutant} from './mutate.js'
+import {maxDecompressedBytes, type Target} from './targets.js'
+
+/** CPU time of one reader with one input of some kB; most take less than one millisecond. */
+const cpuMsAtMost = 2_000
+/** Most that is decompressed at once, and as much again for what is grown by doubling. */
+const allocationAtMost = 4 * maxDecompressedBytes
+/** How often a byte may be read: once, again after damage, once per index entry, … */
+const readsAtMost = 64
+const megabyte = 1_048_576
+const growthAtMost = 300 * megabyte
+
+export interface FuzzOptions {
+  readonly inputs: number
+  readonly seed: number
+}
+
+/** How many inputs: `KX_FUZZ_RUNS` for the sum of all kinds, else the share of `npm test` or, with it, of `--full`. */
+export function inputsOf(share: number): number {
+  const asked = Number(process.env.KX_FUZZ_RUNS)
+  const all = asked > 0 ? asked : process.env.KX_TEST_FULL ? 600_000 : 60_000
+  return Math.round(all * share)
+}
+
+/** `KX_FUZZ_SEED` repeats a run. */
+export const fuzzSeed = Number(process.env.KX_FUZZ_SEED) || Date.now() & 0x7fff_ffff
+
+/**
+ * Gives every mutant to every target. Fails with the smallest mutant that makes a reader throw, take too long, read or
+ * allocate too much, or that makes the process grow.
+ */
+export async function fuzz(
+  mutants: fc.Arbitrary<Mutant>,
+  targets: readonly Target[],
+  options: FuzzOptions,
+): Promise<void> {
+  const {inputs, seed} = options
+  process.stdout.write(`KX_FUZZ_SEED=${seed} KX_FUZZ_RUNS=${process.env.KX_FUZZ_RUNS ?? ''}: ${inputs} inputs\n`)
+  const before = process.memoryUsage().rss
+  let highest = before
+  let count = 0
+  const output = new Map(targets.map(({name}) => [name, 0]))
+  const property = fc.asyncProperty(mutants, fc.nat(1_000_000), async (mutant, chance) => {
+    for (const target of targets) {
+      const {outputBytes} = await one(target, mutant, chance)
+      output.set(target.name, (output.get(target.name) ?? 0) + outputBytes)
+    }
+    if (++count % 500 === 0) highest = Math.max(highest, process.memoryUsage().rss)
+  })
+  await fc.assert(property, {numRuns: inputs, seed, endOnFailure: false})
+  const silent = [...output].filter(([, bytes]) => bytes === 0).map(([name]) => name)
+  if (silent.length > 0) throw new Error(`nothing came out of ${silent.join(', ')}: it was not tested`)
+  if (highest - before > growthAtMost) {
+    throw new Error(`the process has grown by ${Math.round((highest - before) / megabyte)} MB`)
+  }
+}
+
+async function one(target: Target, mutant: Mutant, chance: number): Promise<Meter> {
+  const meter = new Meter()
+  const started = cpuMs()
+  const largest = await watchAllocations(() => target.run(mutant, meter, chance)).catch((error: unknown) => {
+    throw new Error(`${target.name}: ${error instanceof Error ? error.stack : String(error)}`)
+  })
+  const took = cpuMs() - started
+  const say = (what: string) => {
+    throw new Error(`${target.name}: ${what}`)
+  }
+  if (took > cpuMsAtMost) say(`took ${Math.round(took)} ms of CPU time`)
+  if (largest > allocationAtMost) say(`allocated ${largest} bytes at once`)
+  if (meter.bytesRead > readsAtMost * mutant.bytes.length + 65_536) say(`read ${meter.bytesRead} bytes`)
+  return meter
+}
