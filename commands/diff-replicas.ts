@@ -27,7 +27,6 @@ export default class DiffReplicas extends KxCommand<typeof DiffReplicas> {
     partition: Flags.integer({min: 0, default: 0, helpValue: '<n>', summary: 'which partition of the topic'}),
     cluster: Flags.string({helpValue: '<name>', summary: 'which cluster, if several run', dependsOn: ['topic']}),
     all: Flags.boolean({
-      default: false,
       summary: 'what lies above the high watermark too, which may legally be on the leader alone',
       dependsOn: ['topic'],
     }),
@@ -68,7 +67,7 @@ async function compared(
   if (topic === undefined) return diffFolders(folders, run)
   const colon = /^(.+):(\d+)$/.exec(topic)
   const asked = colon ? {topic: colon[1] ?? topic, partition: Number(colon[2])} : {topic, partition}
-  return [await diffLive({...asked, all, ...(cluster !== undefined && {cluster})}, run)]
+  return [await diffLive({...asked, all: all === true, ...(cluster !== undefined && {cluster})}, run)]
 }
 
 async function textOf(diffs: readonly PartitionDiff[]): Promise<Answer['text']> {

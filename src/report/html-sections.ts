@@ -3,7 +3,7 @@ import {bytes, duration, plural} from '../util/format.js'
 import {byHand} from './by-hand.js'
 import {scrolling, unitHtml} from './html-figures.js'
 import {commandBlock, Html, html, relativeLink} from './html-text.js'
-import {evidenceFolders, repeatCommand, shellWord} from './repeat.js'
+import {evidenceCommands, evidenceFolders, repeatCommand, shellWord} from './repeat.js'
 import {instant} from './scale.js'
 import {cell, type Column, headUnit, labelOf, measureOf, quantity, range} from './values.js'
 
@@ -81,12 +81,16 @@ export function evidence(input: ReportInput, dir: string): Html {
       /\.log(\.gz)?$/.test(path) ? `kafka-dump-log.sh --print-data-log --files ${at(path.replace(/\.gz$/, ''))}` : [],
     )
     const zipped = files.some(({path}) => path.endsWith('.gz'))
-    const lines = [...(zipped ? [`gunzip --keep --recursive ${at(folder)}`] : []), ...dumps]
+    const kafkas =
+      dumps.length === 0
+        ? []
+        : ['# with Kafka’s own tool:', ...(zipped ? [`gunzip --keep --recursive ${at(folder)}`] : []), ...dumps]
+    const lines = [...evidenceCommands(input, folder, dir), ...kafkas]
     const size = bytes(files.reduce((sum, {sizeInBytes}) => sum + sizeInBytes, 0))
     return html`<details${index === 0 && new Html(' open')}><summary>${folder} <span class="soft">${plural(files.length, 'file')}, ${size}</span></summary>${lines.length > 0 && commandBlock(lines)}${fileTable(files)}</details>`
   })
   const zipped = input.evidence.some(({path}) => path.endsWith('.gz'))
-  return html`<p>The files on which the verdict rests, of all replicas.${dir === '.' && ' The commands are for the folder of this report.'}${zipped && ' They are stored compressed; size and digest are those of the file as it lay on the broker’s disk, and Kafka’s own tool reads them after gunzip.'}</p>${parts}`
+  return html`<p>The files on which the verdict rests, of all replicas.${dir === '.' && ' The commands are for the folder of this report.'}${zipped && ' They are stored compressed; size and digest are those of the file as it lay on the broker’s disk. kx reads them as they are, Kafka’s own tool after gunzip.'}</p>${parts}`
 }
 
 function fileTable(files: ReportInput['evidence']): Html {

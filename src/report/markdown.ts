@@ -3,7 +3,7 @@ import type {ReportInput, RunRecord} from '../experiment/run.js'
 import {bytes, duration, plural, safe} from '../util/format.js'
 import {byHand} from './by-hand.js'
 import {oneLine} from './pen.js'
-import {repeatCommand} from './repeat.js'
+import {evidenceCommands, evidenceFolders, repeatCommand} from './repeat.js'
 import {instant} from './scale.js'
 import {
   cell, circumstances, claimText, labelOf, measureOf, moment, outcomeWords, quantity, sentence, shownUnit, withUnit,
@@ -32,7 +32,7 @@ export function markdownReport(input: ReportInput, {level = 1}: MarkdownOptions 
     heading('Trials', 1),
     run.trials.length > 0 ? trialsTable(run) : 'No trial has ended yet.',
     ...(input.faults.length > 0 ? [heading('Faults', 1), faultsTable(input)] : []),
-    ...(input.evidence.length > 0 ? [heading('Evidence', 1), evidenceTable(input)] : []),
+    ...(input.evidence.length > 0 ? [heading('Evidence', 1), evidenceTable(input), lookingCloser(input)] : []),
     heading('Environment', 1),
     environmentTable(run),
     ...(run.notes.length > 0 ? [heading('Notes', 1), run.notes.map(note => `- ${md(note)}`).join('\n')] : []),
@@ -133,6 +133,15 @@ function evidenceTable({evidence}: ReportInput): string {
     evidence.map(({path, sizeInBytes, sha256}) => [md(path), bytes(sizeInBytes), md(sha256)]),
     column => column === 1,
   )
+}
+
+/** The commands for the first trial's evidence; those of the others differ in their folder only. */
+function lookingCloser(input: ReportInput): string {
+  const [folder, ...others] = evidenceFolders(input)
+  const commands = folder === undefined ? [] : evidenceCommands(input, folder, '.')
+  if (commands.length === 0) return ''
+  const more = others.length === 0 ? '' : ` The same for ${md(others.join(', '))}.`
+  return `Looking closer, in the folder of this report:${more}\n\n${fenced(commands)}`
 }
 
 function environmentTable({environment: env, cluster: {spec}, ...run}: RunRecord): string {

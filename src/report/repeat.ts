@@ -24,6 +24,30 @@ export function evidenceFolders({evidence}: ReportInput): string[] {
   return [...new Set(folders)]
 }
 
+/**
+ * How kx itself looks into a folder of evidence: replicas side by side where there are several, and each log. `dir` is
+ * the run's folder as it is typed.
+ */
+export function evidenceCommands({evidence}: ReportInput, folder: string, dir: string): string[] {
+  const at = (path: string) => shellWord(dir === '.' ? path : `${dir}/${path}`)
+  const logs = evidence.filter(({path}) => path.startsWith(`${folder}/`) && /\.log(\.gz)?$/.test(path))
+  const partitions = new Set(logs.map(({path}) => path.split('/').at(-2)))
+  const isReplicated = logs.length > partitions.size
+  return [
+    ...(isReplicated ? [`kx diff-replicas ${at(folder)}`] : []),
+    ...logs.map(({path}) => `kx dump-log --print-data-log ${at(path)}`),
+  ]
+}
+
+/** The evidence of the first trial that has any, side by side; `undefined` if there are no two replicas of a partition. */
+export function comparison(input: ReportInput, dir: string): string | undefined {
+  for (const folder of evidenceFolders(input)) {
+    const [first] = evidenceCommands(input, folder, dir)
+    if (first?.startsWith('kx diff-replicas')) return first
+  }
+  return undefined
+}
+
 /** What to type next: to look closer at a verdict, or, where the run gave none, to run it again. */
 export function nextCommand({experiment, id, quick, state, verdict}: RunRecord): string {
   if (state === 'done' && verdict.outcome !== 'inconclusive')

@@ -3,7 +3,7 @@ import type {ReportInput, RunRecord} from '../experiment/run.js'
 import {duration} from '../util/format.js'
 import {figureText} from './chart.js'
 import {inkOfOutcome, type Pen, penOf, type TextStyle} from './pen.js'
-import {nextCommand} from './repeat.js'
+import {comparison, evidenceCommands, evidenceFolders, nextCommand} from './repeat.js'
 import {pad, type TextColumn, tableWidth, textTable, textWidth, wrap} from './text-table.js'
 import {
   cell,
@@ -48,7 +48,7 @@ export function textReport(input: ReportInput, options: TextOptions): string {
     claimLines(run.verdict.claims, pen, width),
     wide ? [] : trialLines(run, pen, width),
     verdictLines(run, pen, width),
-    lastLines(run, pen, options),
+    lastLines(input, pen, options),
   ]
   // The verdict stands right under the claims it follows from.
   const told = blocks.filter(block => block.length > 0)
@@ -205,8 +205,19 @@ function verdictLines(run: RunRecord, pen: Pen, width: number): string[] {
   )
 }
 
-function lastLines(run: RunRecord, pen: Pen, {dir = run.dir, next}: TextOptions): string[] {
-  const command = next === false ? undefined : (next ?? nextCommand(run))
-  const lines = [`Report   ${pen.text(`${dir}/report.html`)}`]
-  return command === undefined ? lines : [...lines, `Next     ${pen.text(command)}`]
+/** A run with a verdict is looked at, its evidence first; one without is run again. */
+function lastLines(input: ReportInput, pen: Pen, {dir = input.run.dir, next, wide}: TextOptions): string[] {
+  const report = `Report   ${pen.text(`${dir}/report.html`)}`
+  if (next === false) return [report]
+  if (next !== undefined) return [report, `Next     ${pen.text(next)}`]
+  const hasVerdict = input.run.state === 'done' && input.run.verdict.outcome !== 'inconclusive'
+  const beside = hasVerdict ? comparison(input, dir) : undefined
+  const [folder] = evidenceFolders(input)
+  const dumps = folder === undefined || !wide ? [] : evidenceCommands(input, folder, dir).filter(isDump).slice(0, 1)
+  const commands = [...(beside === undefined ? [] : [beside]), ...dumps, nextCommand(input.run)]
+  return [report, ...commands.map((command, index) => `${index === 0 ? 'Next' : '    '}     ${pen.text(command)}`)]
+}
+
+function isDump(command: string): boolean {
+  return command.startsWith('kx dump-log')
 }

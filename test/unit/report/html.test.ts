@@ -31,6 +31,8 @@ describe('the page of a run', () => {
       'in all of 3 pairs, median ratio 230',
       '8.7–9.1 s',
       'SIGSTOP to pid 4712 all 83 threads in state T after 11 ms',
+      'kx diff-replicas results/failover/b21c/evidence/trial-1',
+      'kx dump-log --print-data-log results/failover/b21c/evidence/trial-1/broker-1/kx-data-loss-7f3a-1-acks1-0/00000000000000000000.log',
       'kafka-dump-log.sh --print-data-log --files results/failover/b21c/evidence/trial-1/broker-1/kx-data-loss-7f3a-1-acks1-0/00000000000000000000.log',
       'kx experiment failover --seed 1234 --connections 10 --kafka-version 4.4.0 --runtime local --profile default',
       'bin/kafka-topics.sh --bootstrap-server "$BOOTSTRAP" --create',

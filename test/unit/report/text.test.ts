@@ -54,11 +54,26 @@ test('the last lines are the verdict, the path of the report and the next comman
   ).toMatch(/^Report /)
 })
 
-test('a run without a verdict is to be run again, one with a verdict to be looked at', () => {
-  const next = (input: Parameters<typeof textReport>[0]) => textReport(input, terminal).split('\n').at(-1)
-  expect(next(refuted())).toBe('Next     kx results show data-loss/7f3a -o wide')
-  expect(next(interrupted())).toBe('Next     kx experiment data-loss')
-  expect(next(inconclusive())).toBe('Next     kx experiment data-loss')
+test('a run without a verdict is to be run again, one with a verdict to be looked at: its evidence side by side, and whole', () => {
+  const next = (input: Parameters<typeof textReport>[0], wide = false) => {
+    const lines = textReport(input, {...terminal, wide}).split('\n')
+    return lines.slice(lines.findIndex(line => line.startsWith('Next')))
+  }
+  const folder = 'results/data-loss/7f3a/evidence/trial-1'
+  const compare = `Next     kx diff-replicas ${folder}`
+  const show = '         kx results show data-loss/7f3a -o wide'
+  expect(next(refuted())).toEqual([compare, show])
+  expect(next(refuted(), true)).toEqual([
+    compare,
+    `         kx dump-log --print-data-log ${folder}/broker-1/kx-data-loss-7f3a-1-acks1-0/00000000000000000000.log`,
+    show,
+  ])
+  expect(next({...refuted(), evidence: []})).toEqual(['Next     kx results show data-loss/7f3a -o wide'])
+  expect(next({...refuted(), evidence: refuted().evidence.slice(0, 1)})).toEqual([
+    'Next     kx results show data-loss/7f3a -o wide',
+  ])
+  expect(next(interrupted())).toEqual(['Next     kx experiment data-loss'])
+  expect(next(inconclusive())).toEqual(['Next     kx experiment data-loss'])
 })
 
 test('colour only adds: without its codes the text is the same', () => {
@@ -85,7 +100,7 @@ test('columns that do not fit are named, never silently gone', () => {
   expect(narrow).toContain('Too narrow for: ISR after, acked, lost, rate. All measures: -o wide.')
   const one = textReport(failover(), {...terminal, width: 40})
   expect(one).toContain('fenced')
-  expect(one.split('\n').filter(line => textWidth(line) > 40 && !/^(Report|Next)/.test(line))).toEqual([])
+  expect(one.split('\n').filter(line => textWidth(line) > 40 && !/^(Report|Next| {9}kx )/.test(line))).toEqual([])
 })
 
 describe('a cell', () => {
