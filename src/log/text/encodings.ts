@@ -3,13 +3,15 @@ import type {Encoding, LineWriter} from './line-writer.js'
 const hexDigits = Uint8Array.from(Buffer.from('0123456789abcdef'))
 const backslash = 0x5c
 const quote = 0x22
-const shortEscapes: ReadonlyMap<number, number> = new Map([
-  [0x0a, 0x6e],
-  [0x0d, 0x72],
-  [0x09, 0x74],
-  [backslash, backslash],
-  [quote, quote],
-])
+/** The letter behind the backslash, by byte. */
+const shortEscapes = new Uint8Array(128)
+for (const [byte, letter] of ['\nn', '\rr', '\tt', '\\\\', '""'].map(pair => [...Buffer.from(pair)] as const)) {
+  shortEscapes[byte as number] = letter as number
+}
+/** Bytes that stand for themselves. */
+const isPlain = Uint8Array.from({length: 256}, (_, byte) =>
+  byte >= 0x20 && byte < 0x7f && byte !== backslash && byte !== quote ? 1 : 0,
+)
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80
 
@@ -80,13 +82,13 @@ function writeEscapedText(out: LineWriter, bytes: Buffer, from: number, end: num
   let at = out.at
   for (let position = from; position < end; ) {
     const byte = bytes[position] as number
-    if (byte >= 0x20 && byte < 0x7f && byte !== backslash && byte !== quote) {
+    if (isPlain[byte] === 1) {
       target[at++] = byte
       position++
       continue
     }
-    const short = shortEscapes.get(byte)
-    if (short !== undefined) {
+    const short = shortEscapes[byte]
+    if (short) {
       target[at++] = backslash
       target[at++] = short
       position++
@@ -109,8 +111,19 @@ function writeEscapedText(out: LineWriter, bytes: Buffer, from: number, end: num
 }
 
 /** C1 controls and the characters of Unicode's categories Cf, Zl, Zp, Cs, Co and Cn: not seen, or not what they seem. */
+const unseen = /[\p{C}\p{Zl}\p{Zp}]/u
+/** By code point below 65536: 1 is seen, 2 is not, 0 was not asked for yet. */
+const known = new Uint8Array(0x1_0000)
+
 function isUnseen(bytes: Buffer, at: number, length: number): boolean {
-  return /[\p{C}\p{Zl}\p{Zp}]/u.test(bytes.toString('utf8', at, at + length))
+  if (length > 3) return unseen.test(bytes.toString('utf8', at, at + length))
+  const [first, second, third] = [bytes[at] as number, bytes[at + 1] as number, bytes[at + 2] as number]
+  const codePoint =
+    length === 2
+      ? ((first & 0x1f) << 6) | (second & 0x3f)
+      : ((first & 0x0f) << 12) | ((second & 0x3f) << 6) | (third & 0x3f)
+  if (known[codePoint] === 0) known[codePoint] = unseen.test(String.fromCharCode(codePoint)) ? 2 : 1
+  return known[codePoint] === 2
 }
 
 /** The bytes as they are. */
@@ -143,7 +156,7 @@ export const base64Text: Encoding = {
 
 /** {@link escapedText} of a string, for what stands in lines without being a field. */
 export function escapedString(text: string): string {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, character =>
+  return text.replace(new RegExp(unseen, 'gu'), character =>
     [...Buffer.from(character)].map(byte => `\\x${byte.toString(16).padStart(2, '0')}`).join(''),
   )
 }

@@ -1,5 +1,6 @@
 import type {KafkaStyle} from '../decode/style.js'
 import type {OpenFile} from '../folder.js'
+import {escapedString} from './encodings.js'
 import type {Dialect} from './field-text.js'
 import type {FinalReport} from './final-report.js'
 import type {FindingList} from './finding-list.js'
@@ -84,4 +85,9 @@ export function tellNotChecked({findings}: Pick<IndexContext, 'findings'>): void
     severity: 'info',
     explanation: 'the entries are not checked: the log of this index is missing',
   })
+}
+
+/** The path in a line of the dialect. */
+export function shownPath({file, dialect}: Pick<IndexContext, 'file' | 'dialect'>): string {
+  return dialect === 'kafka' ? file.path : escapedString(file.path)
 }

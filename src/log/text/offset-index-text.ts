@@ -6,6 +6,7 @@ import {
   EntryNumbers,
   entriesPerPass,
   type IndexContext,
+  shownPath,
   tellLeftover,
   tellNotChecked,
 } from './index-context.js'
@@ -25,7 +26,7 @@ export async function writeOffsetIndex(context: IndexContext): Promise<void> {
   tellLeftover(context, index)
   const isPhantom = index.entryCount === 0 && !bugCompatible
   if (index.roomForEntries === 0 || (isPhantom && !sanityCheckOnly)) {
-    out.text(`${file.path} is empty.\n`)
+    out.text(`${shownPath(context)} is empty.\n`)
     return
   }
   const view = dialect === 'kafka' ? 'kafka' : 'right'
@@ -54,11 +55,12 @@ export async function writeOffsetIndex(context: IndexContext): Promise<void> {
 }
 
 /** The line of `--index-sanity-check`; `below`: an offset that is below the base offset. */
-function writeSanity({file, out, findings, baseOffset}: IndexContext, below: bigint | undefined): void {
+function writeSanity(context: IndexContext, below: bigint | undefined): void {
+  const {file, out, findings, baseOffset} = context
   if (below !== undefined) {
     const explanation = `the last offset ${below} is below the base offset ${baseOffset}`
     findings.add({code: 'index-sanity', severity: 'error', offset: below, explanation})
-  } else if (file.size % 8 === 0) out.text(`${file.path} passed sanity check.\n`)
+  } else if (file.size % 8 === 0) out.text(`${shownPath(context)} passed sanity check.\n`)
 }
 
 class OffsetIndexCheck implements LogVisitor {

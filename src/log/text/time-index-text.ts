@@ -7,6 +7,7 @@ import {
   EntryNumbers,
   entriesPerPass,
   type IndexContext,
+  shownPath,
   tellLeftover,
   tellNotChecked,
 } from './index-context.js'
@@ -46,7 +47,8 @@ export async function writeTimeIndex(context: IndexContext): Promise<void> {
 }
 
 /** TimeIndex.sanityCheck, over the entries that were written: zeros of preallocated space are none. */
-async function writeSanity({file, out, findings, baseOffset}: IndexContext, index: TimeIndex): Promise<void> {
+async function writeSanity(context: IndexContext, index: TimeIndex): Promise<void> {
+  const {out, findings, baseOffset} = context
   let first: TimeIndexEntry | undefined
   let last: TimeIndexEntry | undefined
   for await (const entries of index.entries('right')) {
@@ -60,7 +62,7 @@ async function writeSanity({file, out, findings, baseOffset}: IndexContext, inde
     tell(`the last timestamp ${last.timestamp} is below the first, ${first.timestamp}`, last.offset)
   } else if (last && last.offset < baseOffset) {
     tell(`the last offset ${last.offset} is below the base offset ${baseOffset}`, last.offset)
-  } else if (index.leftoverBytes === 0) out.text(`${file.path} passed sanity check.\n`)
+  } else if (index.leftoverBytes === 0) out.text(`${shownPath(context)} passed sanity check.\n`)
 }
 
 /** What was found for an entry. */
