@@ -263,11 +263,6 @@ export const findingCodes = {
   'orphan-file': warning('An index file has no log.', 'It is deleted when the partition is loaded.'),
 
   // Checkpoints and the like.
-  'text-malformed': error('A text file can not be read as what it is.'),
-  'epochs-order': error(
-    'Epochs or offsets in `leader-epoch-checkpoint` do not ascend.',
-    'When the file is loaded, entries that are not below a later one are dropped.',
-  ),
   'checkpoint-range': warning("An offset in a checkpoint of the log dir lies outside the partition's log."),
   'checkpoint-partition': info('A checkpoint of the log dir names a partition that is not there.', 'It is ignored.'),
   'topic-id': error(

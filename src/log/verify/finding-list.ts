@@ -16,6 +16,8 @@ const weight: Readonly<Record<Severity, number>> = {error: 0, warning: 1, info: 
 /** Findings of all checks: the first ones of each code and severity are kept, all are counted, so that memory is bounded. */
 export class FindingList {
   readonly #kept = new Map<string, Finding[]>()
+  /** Errors and warnings by file. */
+  readonly #files = new Map<string, number>()
   readonly #counts = new Map<string, {code: string; severity: Severity; count: number}>()
 
   constructor(readonly keptPerCode = 100) {}
@@ -38,6 +40,7 @@ export class FindingList {
 
   take(finding: Finding): void {
     const key = `${finding.severity} ${finding.code}`
+    if (finding.severity !== 'info') this.#files.set(finding.file, (this.#files.get(finding.file) ?? 0) + 1)
     const counted = this.#counts.get(key)
     if (counted) counted.count++
     else this.#counts.set(key, {code: finding.code, severity: finding.severity, count: 1})
@@ -46,11 +49,34 @@ export class FindingList {
     if (kept.length < this.keptPerCode) kept.push(finding)
   }
 
+  /** Counts findings that are not kept one by one. */
+  more(code: string, severity: Severity, count: number): void {
+    const counted = this.#counts.get(`${severity} ${code}`)
+    if (counted) counted.count += count
+    else this.#counts.set(`${severity} ${code}`, {code, severity, count})
+  }
+
+  /** Takes over what another list has about one file. */
+  absorb(other: FindingList, file: string): void {
+    for (const [key, kept] of other.#kept) {
+      const own = kept.filter(finding => finding.file === file)
+      for (const finding of own) this.take(finding)
+      const counted = other.#counts.get(key)
+      if (own.length === 0 || own.length < kept.length || !counted || counted.count === kept.length) continue
+      this.more(counted.code, counted.severity, counted.count - kept.length)
+    }
+  }
+
   /** How many there are of these severities, of all that were added so far. */
   count(...severities: readonly Severity[]): number {
     let count = 0
     for (const counted of this.#counts.values()) if (severities.includes(counted.severity)) count += counted.count
     return count
+  }
+
+  /** Errors and warnings of one file that were added one by one. */
+  countOf(file: string): number {
+    return this.#files.get(file) ?? 0
   }
 
   get counts(): FindingCount[] {

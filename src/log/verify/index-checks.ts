@@ -1,0 +1,364 @@
+import {bytes as sizeText, grouped} from '../../util/format.js'
+import {openOffsetIndex} from '../files/offset-index.js'
+import {openTimeIndex} from '../files/time-index.js'
+import type {OpenFile} from '../folder.js'
+import type {Facts} from './facts.js'
+import type {FindingList} from './finding-list.js'
+
+/** Entries that are held at once; an index of a full segment of 1 GiB has 262,144. What lies beyond is not compared. */
+const entriesAtMost = 4_000_000
+/** A stretch of log without an entry is told from here on: index.interval.bytes is 4,096 by default. */
+const sparseBytes = 1_048_576
+const sparseFactor = 16
+
+/** An `.index` file against the batches of its log, in one pass and in time linear in both. */
+export class OffsetIndexCheck {
+  readonly #list: FindingList
+  readonly #file: string
+  readonly #relative: Int32Array
+  readonly #positions: Int32Array
+  /** The entries by position: files are not always in order. */
+  readonly #order: Uint32Array
+  readonly #isBad: Uint8Array
+  #next = 0
+  /** Entries that a follower of an old broker wrote: they name a later batch of the same append. */
+  #pending: number[] = []
+  #end = 0
+  #damagedFrom = -1
+  #damagedTo = -1
+  /** Stretches between entries: begin of the current one, the largest batch in it, and the longest of all. */
+  #stretchFrom = 0
+  #largestInStretch = 0
+  #longest = {bytes: 0, from: 0, largestBatch: 0}
+  #matched = 0
+
+  private constructor(list: FindingList, file: string, relative: Int32Array, positions: Int32Array) {
+    this.#list = list
+    this.#file = file
+    this.#relative = relative
+    this.#positions = positions
+    this.#order = byValue(positions)
+    this.#isBad = new Uint8Array(positions.length)
+  }
+
+  static async open(file: OpenFile, baseOffset: bigint, list: FindingList): Promise<OffsetIndexCheck> {
+    const index = await openOffsetIndex(file, baseOffset)
+    if (index.leftoverBytes > 0) tellSize(list, 'index-size', file, index.bytesPerEntry, index.leftoverBytes)
+    const count = Math.min(index.entryCount, entriesAtMost)
+    if (count < index.entryCount) tellTooMany(list, file, index.entryCount)
+    const [relative, positions] = [new Int32Array(count), new Int32Array(count)]
+    let n = 0
+    for await (const chunk of index.entries()) {
+      for (const entry of chunk) {
+        if (n === count) break
+        relative[n] = entry.relativeOffset
+        positions[n++] = entry.position
+      }
+    }
+    return new OffsetIndexCheck(list, file.path, relative.subarray(0, n), positions.subarray(0, n))
+  }
+
+  get entries(): number {
+    return this.#positions.length
+  }
+
+  batch(facts: Facts, segmentBase: bigint): void {
+    this.#passTo(facts.position)
+    const isIndexed = this.#positions[this.#order[this.#next] as number] === facts.position
+    if (this.#pending.length > 0) this.#settle(facts, segmentBase, isIndexed)
+    if (isIndexed) {
+      this.#matched++
+      this.#stretch(facts.position)
+      for (; this.#positions[this.#order[this.#next] as number] === facts.position; this.#next++) {
+        const entry = this.#order[this.#next] as number
+        if (facts.crcIsRight) this.#compare(entry, relativeTo(segmentBase, facts.lastOffset), true)
+      }
+    }
+    if (facts.sizeInBytes > this.#largestInStretch) this.#largestInStretch = facts.sizeInBytes
+    this.#end = facts.end
+  }
+
+  /** Entries that point there are right about a log that is not. */
+  damage(position: number, sizeInBytes: number): void {
+    this.#passTo(position)
+    this.#damagedFrom = position
+    this.#damagedTo = position + sizeInBytes
+  }
+
+  finish(logSize: number, baseOffset: bigint): void {
+    this.#passTo(Number.POSITIVE_INFINITY, logSize)
+    for (const entry of this.#pending) this.#tellOffset(entry, 'no batch behind it ends with it', baseOffset)
+    this.#stretch(this.#end)
+    this.tellOrder(baseOffset)
+    const {bytes, from, largestBatch} = this.#longest
+    const usual = this.#matched > 1 ? this.#end / (this.#matched + 1) : 0
+    if (bytes - largestBatch < sparseBytes || bytes < usual * sparseFactor) return
+    this.#list.add('index-sparse', {
+      file: this.#file,
+      explanation: `no entry points into the ${sizeText(bytes)} of log from byte ${grouped(from)} on`,
+    })
+  }
+
+  /** An entry for a whole append: it must end before the next one's entry. */
+  #settle(facts: Facts, segmentBase: bigint, isNextAppend: boolean): void {
+    const pending = this.#pending
+    if (isNextAppend) {
+      this.#pending = []
+      for (const entry of pending) this.#tellOffset(entry, 'no batch up to the next entry ends with it', segmentBase)
+    } else if (facts.crcIsRight) {
+      this.#pending = []
+      const last = relativeTo(segmentBase, facts.lastOffset)
+      for (const entry of pending) this.#compare(entry, last, false)
+    }
+  }
+
+  #stretch(to: number): void {
+    const bytes = to - this.#stretchFrom
+    if (bytes - this.#largestInStretch > this.#longest.bytes - this.#longest.largestBatch) {
+      this.#longest = {bytes, from: this.#stretchFrom, largestBatch: this.#largestInStretch}
+    }
+    this.#stretchFrom = to
+    this.#largestInStretch = 0
+  }
+
+  /** Entries before `position` that no batch began at. */
+  #passTo(position: number, logSize?: number): void {
+    for (; this.#next < this.#order.length; this.#next++) {
+      const entry = this.#order[this.#next] as number
+      const at = this.#positions[entry] as number
+      if (at >= position) break
+      this.#isBad[entry] = 1
+      this.#tellPosition(entry, at, logSize)
+    }
+  }
+
+  #tellPosition(entry: number, at: number, logSize: number | undefined): void {
+    const inDamage = at >= this.#damagedFrom && at < this.#damagedTo
+    const isTail = inDamage && this.#damagedTo === logSize
+    const what =
+      at < 0
+        ? 'which is negative'
+        : inDamage
+          ? `${isTail ? 'where no whole batch begins' : 'which lies in damaged bytes of the log'}`
+          : logSize !== undefined && at >= logSize
+            ? `and the log has ${grouped(logSize)} bytes`
+            : 'where no batch begins'
+    this.#list.add('index-position', {
+      file: this.#file,
+      position: entry * 8,
+      explanation: `entry ${entry} points at byte ${at} of the log, ${what}`,
+      ...(inDamage ? {severity: isTail ? ('warning' as const) : ('info' as const)} : {}),
+      ...(isTail ? {consequence: 'Recovery after an unclean stop writes the index anew.'} : {}),
+    })
+  }
+
+  /** `isFirst`: the batch is the one that the entry points at. */
+  #compare(entry: number, last: number, isFirst: boolean): void {
+    const indexed = this.#relative[entry] as number
+    if (indexed === last) return
+    if (indexed > last) {
+      this.#pending.push(entry)
+      return
+    }
+    this.#isBad[entry] = 1
+    this.#tellOffset(entry, `the batch ${isFirst ? 'there' : 'behind it'} ends with ${last}`, undefined)
+  }
+
+  #tellOffset(entry: number, what: string, baseOffset: bigint | undefined): void {
+    this.#isBad[entry] = 1
+    const relative = this.#relative[entry] as number
+    this.#list.add('index-offset', {
+      file: this.#file,
+      position: entry * 8,
+      ...(baseOffset === undefined ? {} : {offset: baseOffset + BigInt(relative)}),
+      explanation: `entry ${entry} has the relative offset ${relative} for byte ${this.#positions[entry]}, and ${what}`,
+    })
+  }
+
+  /** Entries must ascend; those that were told already are left out. */
+  tellOrder(baseOffset: bigint): void {
+    let before = -1
+    for (let entry = 0; entry < this.#positions.length; entry++) {
+      if (this.#isBad[entry]) continue
+      if (before >= 0) {
+        const [offset, offsetBefore] = [this.#relative[entry] as number, this.#relative[before] as number]
+        const [at, atBefore] = [this.#positions[entry] as number, this.#positions[before] as number]
+        if (offset <= offsetBefore || at <= atBefore) {
+          this.#list.add('index-order', {
+            file: this.#file,
+            position: entry * 8,
+            offset: baseOffset + BigInt(offset),
+            explanation: `entry ${entry} (relative offset ${offset}, byte ${at}) is not above entry ${before} (${offsetBefore}, byte ${atBefore})`,
+          })
+        }
+      }
+      before = entry
+    }
+  }
+}
+
+/** A `.timeindex` file against the batches of its log, in one pass and in time linear in both. */
+export class TimeIndexCheck {
+  /** Whether space behind the entries shows that the file was not closed. */
+  readonly isPreallocated: boolean
+
+  readonly #list: FindingList
+  readonly #file: string
+  readonly #timestamps: BigInt64Array
+  readonly #relative: Int32Array
+  readonly #order: Uint32Array
+  readonly #isBad: Uint8Array
+  #next = 0
+  #lastTrusted = -1
+  #largest = -1n
+  #largestAt = 0n
+
+  private constructor(
+    list: FindingList,
+    file: string,
+    timestamps: BigInt64Array,
+    relative: Int32Array,
+    isPreallocated: boolean,
+  ) {
+    this.#list = list
+    this.#file = file
+    this.#timestamps = timestamps
+    this.#relative = relative
+    this.#order = byValue(relative)
+    this.#isBad = new Uint8Array(relative.length)
+    this.isPreallocated = isPreallocated
+  }
+
+  static async open(file: OpenFile, baseOffset: bigint, list: FindingList): Promise<TimeIndexCheck> {
+    const index = await openTimeIndex(file, baseOffset)
+    if (index.leftoverBytes > 0) tellSize(list, 'timeindex-size', file, index.bytesPerEntry, index.leftoverBytes)
+    const count = Math.min(index.entryCount, entriesAtMost)
+    if (count < index.entryCount) tellTooMany(list, file, index.entryCount)
+    const [timestamps, relative] = [new BigInt64Array(count), new Int32Array(count)]
+    let n = 0
+    for await (const chunk of index.entries()) {
+      for (const entry of chunk) {
+        if (n === count) break
+        timestamps[n] = entry.timestamp
+        relative[n++] = entry.relativeOffset
+      }
+    }
+    const isPreallocated = index.preallocatedFrom !== undefined
+    return new TimeIndexCheck(list, file.path, timestamps.subarray(0, n), relative.subarray(0, n), isPreallocated)
+  }
+
+  get entries(): number {
+    return this.#relative.length
+  }
+
+  batch(facts: Facts, segmentBase: bigint): void {
+    if (facts.crcIsRight && facts.maxTimestamp > this.#largest) {
+      this.#largest = facts.maxTimestamp
+      this.#largestAt = facts.lastOffset
+    }
+    if (this.#next >= this.#order.length) return
+    const last = relativeTo(segmentBase, facts.lastOffset)
+    let first: number | undefined
+    for (; this.#next < this.#order.length; this.#next++) {
+      const entry = this.#order[this.#next] as number
+      const offset = this.#relative[entry] as number
+      if (offset > last) break
+      first ??= relativeTo(segmentBase, facts.baseOffset)
+      if (offset < first) this.#tellMissing(entry, segmentBase)
+      else if (facts.crcIsRight && this.#timestamps[entry] !== facts.maxTimestamp) {
+        this.#isBad[entry] = 1
+        this.#list.add('timeindex-timestamp', {
+          file: this.#file,
+          position: entry * 12,
+          offset: segmentBase + BigInt(offset),
+          explanation: `entry ${entry} gives offset ${segmentBase + BigInt(offset)} the timestamp ${this.#timestamps[entry]}, and its batch has ${facts.maxTimestamp}`,
+        })
+      }
+    }
+  }
+
+  /** `isClosed`: the last entry must be the segment's largest timestamp. `isWhole`: no damage lies in the log. */
+  finish(segmentBase: bigint, {isClosed, isWhole}: {readonly isClosed: boolean; readonly isWhole: boolean}): void {
+    for (; this.#next < this.#order.length; this.#next++) {
+      this.#tellMissing(this.#order[this.#next] as number, segmentBase)
+    }
+    this.tellOrder(segmentBase)
+    if (!isClosed || !isWhole || this.#largest < 0n) return
+    const last = this.#lastTrusted < 0 ? undefined : this.#timestamps[this.#lastTrusted]
+    if (this.#lastTrusted !== this.#timestamps.length - 1) return
+    if (last !== undefined && last >= this.#largest) return
+    this.#list.add('timeindex-last', {
+      file: this.#file,
+      offset: this.#largestAt,
+      explanation: `the ${last === undefined ? 'file has no entry' : `last entry is ${last}`}, and the segment's largest timestamp is ${this.#largest}, at offset ${this.#largestAt}`,
+    })
+  }
+
+  #tellMissing(entry: number, segmentBase: bigint): void {
+    this.#isBad[entry] = 1
+    const offset = segmentBase + BigInt(this.#relative[entry] as number)
+    this.#list.add('timeindex-offset', {
+      file: this.#file,
+      position: entry * 12,
+      offset,
+      explanation: `entry ${entry} (timestamp ${this.#timestamps[entry]}) names offset ${offset}, which is not in the log`,
+    })
+  }
+
+  /** Entries must ascend; those that were told already are left out. */
+  tellOrder(segmentBase: bigint): void {
+    let before = -1
+    for (let entry = 0; entry < this.#relative.length; entry++) {
+      if (this.#isBad[entry]) continue
+      this.#lastTrusted = entry
+      if (before >= 0) {
+        const [time, timeBefore] = [this.#timestamps[entry] as bigint, this.#timestamps[before] as bigint]
+        const [offset, offsetBefore] = [this.#relative[entry] as number, this.#relative[before] as number]
+        if (time < timeBefore || offset < offsetBefore) {
+          this.#list.add('timeindex-order', {
+            file: this.#file,
+            position: entry * 12,
+            offset: segmentBase + BigInt(offset),
+            explanation: `entry ${entry} (${time}, relative offset ${offset}) is below entry ${before} (${timeBefore}, ${offsetBefore})`,
+          })
+        }
+      }
+      before = entry
+    }
+  }
+}
+
+function relativeTo(base: bigint, offset: bigint): number {
+  return Number(offset - base)
+}
+
+/** The indices of the values in ascending order; equal ones in the order of the file. */
+function byValue(values: Int32Array): Uint32Array {
+  const order = Uint32Array.from(values.keys())
+  for (let n = 1; n < values.length; n++) {
+    if ((values[n] as number) >= (values[n - 1] as number)) continue
+    return order.sort((a, b) => (values[a] as number) - (values[b] as number) || a - b)
+  }
+  return order
+}
+
+function tellSize(
+  list: FindingList,
+  code: 'index-size' | 'timeindex-size',
+  {path, size}: OpenFile,
+  bytesPerEntry: number,
+  leftover: number,
+): void {
+  list.add(code, {
+    file: path,
+    position: size - leftover,
+    explanation: `${grouped(size)} bytes are not a multiple of ${bytesPerEntry}: ${leftover} are left over`,
+  })
+}
+
+function tellTooMany(list: FindingList, {path}: OpenFile, entries: number): void {
+  list.add('not-checked', {
+    file: path,
+    explanation: `of ${grouped(entries)} entries only the first ${grouped(entriesAtMost)} were compared with the log`,
+  })
+}

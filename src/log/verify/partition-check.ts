@@ -1,0 +1,205 @@
+import {decoderNamed, decoderOfTopic, type RecordDecoder} from '../decode/decoder.js'
+import type {EpochEntry} from '../files/checkpoints.js'
+import {type Damage, readLog} from '../read-log.js'
+import {EpochCheck} from './epochs.js'
+import type {FindingList} from './finding-list.js'
+import {OffsetOrder} from './offset-order.js'
+import {Producers} from './producers.js'
+import type {LogSummary, VerifyOptions} from './report.js'
+import {type ExtraCheck, SegmentCheck, type SegmentFiles} from './segment-check.js'
+import type {SnapshotCheck} from './snapshot-check.js'
+import {Tally} from './tally.js'
+import type {TransactionIndexCheck} from './transaction-index-check.js'
+import {Transactions} from './transactions.js'
+
+/** transaction.max.timeout.ms. */
+export const defaultHangingAfterMs = 900_000
+const producersTold = 1_000
+/** Topics that Kafka itself makes, with cleanup.policy=compact. */
+const compactedTopics = ['__consumer_offsets', '__transaction_state']
+
+/** A place where something is wrong, with what was there before it. */
+export interface DamagedPlace {
+  readonly file: string
+  readonly position: number
+  /** The offset that should be there. */
+  readonly offset: bigint | undefined
+  readonly batchesBefore: number
+  readonly recordsBefore: number
+}
+
+export interface PartitionOptions extends VerifyOptions {
+  readonly topic?: string | undefined
+  /** False: the log begins later than its topic, and no snapshot says what was before. */
+  readonly isComplete: boolean
+  readonly epochs?: {readonly file: string; readonly entries: readonly EpochEntry[]} | undefined
+  /** Without the records only headers and markers are looked at. Default true. */
+  readonly wantsRecords?: boolean
+  /** The broker was stopped in order: nothing is preallocated any more. */
+  readonly wasClosed?: boolean
+}
+
+/** The checks of one partition, over its segments in order. */
+export class PartitionCheck {
+  readonly order: OffsetOrder
+  readonly epochs: EpochCheck
+  readonly producers: Producers
+  readonly transactions: Transactions
+  readonly tally = new Tally()
+  readonly wantsRecords: boolean
+  readonly wasClosed: boolean
+  /** The first damage of any kind. */
+  firstDamage: DamagedPlace | undefined
+  /** Where recovery would cut; not set for preallocated space. */
+  recoveryCuts: DamagedPlace | undefined
+  /** Where consumers stop; not set for a cut end. */
+  consumersStop: DamagedPlace | undefined
+  /** Batches in which compaction has left fewer records, or a delete horizon. */
+  compactionSigns = 0
+
+  readonly #options: PartitionOptions
+  readonly #decoder: RecordDecoder | undefined
+  readonly #snapshots: SnapshotCheck[] = []
+  readonly #transactionIndexes: TransactionIndexCheck[] = []
+  #lastFile = ''
+
+  constructor(
+    readonly list: FindingList,
+    options: PartitionOptions,
+  ) {
+    this.#options = options
+    this.order = new OffsetOrder(list)
+    this.epochs = new EpochCheck(list, options.epochs)
+    this.producers = new Producers(list, options.isComplete)
+    this.transactions = new Transactions(list)
+    this.wantsRecords = options.wantsRecords ?? true
+    this.wasClosed = options.wasClosed ?? false
+    const name = options.decoder ?? (options.topic === undefined ? 'none' : decoderOfTopic(options.topic))
+    this.#decoder = name === undefined || name === 'none' ? undefined : decoderNamed(name)
+  }
+
+  get isCompacted(): boolean {
+    const {compacted, topic} = this.#options
+    return compacted ?? (this.compactionSigns > 0 || (topic !== undefined && compactedTopics.includes(topic)))
+  }
+
+  get hangingAfterMs(): number {
+    return this.#options.hangingAfterMs ?? defaultHangingAfterMs
+  }
+
+  /** What came before the first segment, by the snapshot that lies at its beginning. */
+  async seed(snapshot: SnapshotCheck): Promise<void> {
+    await snapshot.seed(this.producers)
+    this.transactions.seed(this.producers.states.values())
+  }
+
+  /** Reads the next segment. `done`: bytes of it that were read. */
+  async segment(files: SegmentFiles, extra?: ExtraCheck, done?: (bytes: number) => void): Promise<SegmentCheck> {
+    const {maxDecompressedBytes, signal} = this.#options
+    this.#lastFile = files.file.path
+    this.order.segment(files.place)
+    this.#snapshots.push(...files.snapshots)
+    if (files.transactionIndex) this.#transactionIndexes.push(files.transactionIndex)
+    const check = new SegmentCheck(this, files, this.#decoder, extra)
+    const source = done ? counted(files.file, done) : files.file
+    await readLog(source, check, {
+      ...(maxDecompressedBytes === undefined ? {} : {maxDecompressedBytes}),
+      ...(signal ? {signal} : {}),
+    })
+    await check.finish()
+    this.tally.add(check.tally)
+    const {baseOffset} = files.place
+    if (baseOffset !== undefined) {
+      files.index?.finish(files.file.size, baseOffset)
+      const isClosed = !(files.isActive && (files.timeIndex?.isPreallocated ?? false))
+      files.timeIndex?.finish(baseOffset, {
+        isClosed,
+        isWhole: check.tally.damagedBytes + check.tally.damagedBatches === 0,
+      })
+    }
+    return check
+  }
+
+  /** After the last segment: tells what could only be judged with the whole log. */
+  finish(): void {
+    const {isCompacted} = this
+    const context = {isComplete: this.producers.isComplete, isCompacted}
+    this.order.finish(isCompacted)
+    this.producers.finish(isCompacted)
+    this.epochs.finish(this.order.next)
+    for (const snapshot of this.#snapshots) snapshot.finish(isCompacted)
+    for (const index of this.#transactionIndexes) index.finish(context)
+    this.transactions.finish(this.#lastFile, this.hangingAfterMs)
+    if (this.producers.forgotten === 0) return
+    this.list.add('not-checked', {
+      file: this.#lastFile,
+      explanation: `there are too many producers to remember all of them: ${this.producers.forgotten} were forgotten, and their sequences not followed`,
+    })
+  }
+
+  summary(): LogSummary {
+    return this.tally.summary({
+      producers: this.producers.summary(producersTold),
+      producerCount: this.producers.states.size + this.producers.forgotten,
+      leaderEpochs: this.epochs.summary,
+      transactions: this.transactions.summary(this.order.next, this.hangingAfterMs),
+      isCompacted: this.isCompacted,
+      missingOffsets: this.order.missing,
+    })
+  }
+
+  begun(offset: bigint): void {
+    for (const index of this.#transactionIndexes) index.begun(offset)
+  }
+
+  compactionSign(_hasHorizon: boolean): void {
+    this.compactionSigns++
+  }
+
+  falseCrc(file: string, position: number, offset: bigint, segment: Tally): void {
+    const place = this.#place(file, position, offset, segment, 1)
+    this.firstDamage ??= place
+    this.recoveryCuts ??= place
+    this.consumersStop ??= place
+  }
+
+  unreadable(file: string, position: number, offset: bigint): void {
+    const place = this.#place(file, position, offset, new Tally(), 0)
+    this.firstDamage ??= place
+    this.consumersStop ??= place
+  }
+
+  damaged(file: string, damage: Damage, segment: Tally, size: number): void {
+    const place = this.#place(file, damage.position, damage.baseOffset ?? this.order.next, segment, 0)
+    this.firstDamage ??= place
+    // A magic above 2 lies outside the CRC, and recovery does not look at it.
+    if (damage.kind !== 'magic') this.recoveryCuts ??= place
+    const isEnd = damage.position + damage.sizeInBytes === size
+    const isQuiet = damage.kind === 'cut' || damage.kind === 'cut-header'
+    if (!isEnd || !isQuiet) this.consumersStop ??= place
+  }
+
+  #place(file: string, position: number, offset: bigint | undefined, segment: Tally, own: number): DamagedPlace {
+    return {
+      file,
+      position,
+      offset,
+      batchesBefore: this.tally.batches + segment.batches - own,
+      recordsBefore: this.tally.records + segment.records,
+    }
+  }
+}
+
+/** The source, telling how far it was read. */
+function counted(source: SegmentFiles['file'], done: (bytes: number) => void): SegmentFiles['file'] {
+  return {
+    path: source.path,
+    name: source.name,
+    size: source.size,
+    read: async (position, length) => {
+      const bytes = await source.read(position, length)
+      done(Math.min(position + bytes.length, source.size))
+      return bytes
+    },
+  }
+}

@@ -1,0 +1,263 @@
+import type {ProducerEntry} from '../files/producer-snapshot.js'
+import {grouped} from '../../util/format.js'
+import type {Facts} from './facts.js'
+import type {FindingList} from './finding-list.js'
+import type {ProducerSummary} from './report.js'
+
+const maxSequence = 0x7fff_ffff
+/** Beyond it the producer that has been there longest without an open transaction is forgotten, so that memory is bounded. */
+export const producersAtMost = 250_000
+
+/** What the log says of a producer so far; the broker's ProducerStateEntry, and what the overview needs. */
+export interface ProducerState {
+  readonly producerId: bigint
+  epoch: number
+  /** −1: none since the epoch changed. */
+  lastSequence: number
+  lastOffset: bigint
+  offsetDelta: number
+  timestamp: bigint
+  coordinatorEpoch: number
+  transactionFirstOffset: bigint | undefined
+  /** Of the last batch or marker that changed this. */
+  changedAt: bigint
+  /**
+   * The number of damaged places before its newest batch: as long as there are no more, nothing of it is missing. −1: what
+   * was before the log's beginning is not known, so that any sequence may follow.
+   */
+  knownAt: number
+  /** False: markers before the log's beginning are not known. */
+  coordinatorIsKnown: boolean
+  firstEpoch: number
+  batches: number
+  records: number
+  firstOffset: bigint
+  isTransactional: boolean
+  transaction: TransactionState | undefined
+}
+
+/** A transaction that is open. */
+export interface TransactionState {
+  readonly producer: ProducerState
+  readonly epoch: number
+  readonly firstOffset: bigint
+  lastOffset: bigint
+  /** Largest of its first and of its newest batch, by the client's clock. */
+  readonly firstTimestamp: bigint
+  timestamp: bigint
+  /** The first time by a broker's clock that stands behind its beginning in the log: it had begun by then. */
+  begunBy: number | undefined
+}
+
+/** Producers as the broker's ProducerStateManager would know them after the batches so far; with checks of each batch. */
+export class Producers {
+  readonly states = new Map<bigint, ProducerState>()
+  forgotten = 0
+
+  readonly #list: FindingList
+  /** False: what was before the first batch of the log is not known. */
+  #isComplete: boolean
+  #last: ProducerState | undefined
+  /** Compaction and damage let sequences be missing; going back is wrong all the same. */
+  #gapsKept: {file: string; position: number; offset: bigint; explanation: string}[] = []
+  #gaps = 0
+  #damages = 0
+
+  constructor(list: FindingList, isComplete: boolean) {
+    this.#list = list
+    this.#isComplete = isComplete
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  /** Takes over what a snapshot says, which is all that came before. */
+  seed(entries: readonly ProducerEntry[], offset: bigint): void {
+    for (const entry of entries) {
+      const state = this.#make(entry.producerId, entry.producerEpoch, offset - 1n)
+      state.lastSequence = entry.lastOffset < 0n ? -1 : entry.lastSequence
+      state.lastOffset = entry.lastOffset
+      state.offsetDelta = entry.offsetDelta
+      state.timestamp = entry.timestamp
+      state.coordinatorEpoch = entry.coordinatorEpoch
+      state.transactionFirstOffset = entry.currentTxnFirstOffset ?? undefined
+      state.knownAt = 0
+      state.coordinatorIsKnown = true
+    }
+    this.#isComplete = true
+  }
+
+  /** Batches are missing: nobody's next sequence is known. */
+  damaged(): void {
+    this.#isComplete = false
+    this.#damages++
+  }
+
+  /** Whether nothing of the producer can be missing since its newest batch. */
+  isKnown(state: ProducerState): boolean {
+    return state.knownAt === this.#damages
+  }
+
+  find(producerId: bigint): ProducerState | undefined {
+    return this.#last?.producerId === producerId ? this.#last : this.states.get(producerId)
+  }
+
+  /** The state of the batch's producer, made if it is new. */
+  of(facts: Facts): ProducerState {
+    if (this.#last?.producerId === facts.producerId) return this.#last
+    this.#last =
+      this.states.get(facts.producerId) ?? this.#make(facts.producerId, facts.producerEpoch, facts.baseOffset)
+    return this.#last
+  }
+
+  /** A batch of data that names its producer. */
+  data(facts: Facts, file: string): ProducerState {
+    const isNew = this.find(facts.producerId) === undefined
+    const state = this.of(facts)
+    if (!isNew) this.#checkEpoch(state, facts, file)
+    if (facts.baseSequence >= 0) this.#checkSequence(state, facts, file, isNew)
+    if (state.epoch !== facts.producerEpoch) state.epoch = facts.producerEpoch
+    state.lastSequence = facts.baseSequence < 0 ? -1 : incremented(facts.baseSequence, facts.lastOffsetDelta)
+    state.knownAt = this.#damages
+    state.lastOffset = facts.lastOffset
+    state.offsetDelta = facts.lastOffsetDelta
+    state.timestamp = facts.maxTimestamp
+    state.changedAt = facts.lastOffset
+    state.batches++
+    state.records += Math.max(facts.recordsCount, 0)
+    return state
+  }
+
+  /** A marker, as ProducerStateEntry.update takes it. */
+  marker(facts: Facts, coordinatorEpoch: number, timestamp: bigint, file: string): ProducerState {
+    const isNew = this.find(facts.producerId) === undefined
+    const state = this.of(facts)
+    if (!isNew) this.#checkEpoch(state, facts, file)
+    if (!isNew && state.coordinatorEpoch > coordinatorEpoch) {
+      this.#list.add('coordinator-epoch-falls', {
+        file,
+        position: facts.position,
+        offset: facts.baseOffset,
+        explanation: `producer ${facts.producerId}: the coordinator epoch falls from ${state.coordinatorEpoch} to ${coordinatorEpoch}`,
+      })
+    }
+    if (state.epoch !== facts.producerEpoch) {
+      state.epoch = facts.producerEpoch
+      state.lastSequence = -1
+      state.lastOffset = -1n
+      state.offsetDelta = 0
+    }
+    state.coordinatorEpoch = coordinatorEpoch
+    state.coordinatorIsKnown = true
+    state.timestamp = timestamp
+    state.changedAt = facts.lastOffset
+    state.isTransactional = true
+    return state
+  }
+
+  /** Tells missing sequences, unless the topic is compacted. */
+  finish(isCompacted: boolean): void {
+    if (isCompacted) return
+    for (const gap of this.#gapsKept) this.#list.add('sequence-gap', gap)
+    if (this.#gaps > this.#gapsKept.length) {
+      this.#list.more('sequence-gap', 'warning', this.#gaps - this.#gapsKept.length)
+    }
+  }
+
+  /** Those that wrote most. */
+  summary(atMost: number): ProducerSummary[] {
+    return [...this.states.values()]
+      .filter(({batches, transaction, isTransactional}) => batches > 0 || transaction !== undefined || isTransactional)
+      .sort((a, b) => b.records - a.records)
+      .slice(0, atMost)
+      .map(state => ({
+        producerId: state.producerId,
+        firstEpoch: state.firstEpoch,
+        lastEpoch: state.epoch,
+        batches: state.batches,
+        records: state.records,
+        firstOffset: state.firstOffset,
+        lastOffset: state.changedAt,
+        isTransactional: state.isTransactional,
+      }))
+  }
+
+  #make(producerId: bigint, epoch: number, offset: bigint): ProducerState {
+    if (this.states.size >= producersAtMost) this.#forgetOldest()
+    const state: ProducerState = {
+      producerId,
+      epoch,
+      lastSequence: -1,
+      lastOffset: -1n,
+      offsetDelta: 0,
+      timestamp: -1n,
+      coordinatorEpoch: -1,
+      transactionFirstOffset: undefined,
+      changedAt: offset,
+      knownAt: this.#isComplete ? this.#damages : -1,
+      coordinatorIsKnown: this.#isComplete,
+      firstEpoch: epoch,
+      batches: 0,
+      records: 0,
+      firstOffset: offset,
+      isTransactional: false,
+      transaction: undefined,
+    }
+    this.states.set(producerId, state)
+    return state
+  }
+
+  #forgetOldest(): void {
+    for (const state of this.states.values()) {
+      if (state.transactionFirstOffset !== undefined) continue
+      this.states.delete(state.producerId)
+      this.forgotten++
+      this.#isComplete = false
+      return
+    }
+  }
+
+  #checkEpoch(state: ProducerState, {producerId, producerEpoch, position, baseOffset}: Facts, file: string): void {
+    if (producerEpoch >= state.epoch) return
+    this.#list.add('producer-epoch-falls', {
+      file,
+      position,
+      offset: baseOffset,
+      explanation: `the epoch of producer ${producerId} falls from ${state.epoch} to ${producerEpoch}`,
+    })
+  }
+
+  #checkSequence(state: ProducerState, facts: Facts, file: string, isNew: boolean): void {
+    const {producerId, producerEpoch, baseSequence, position, baseOffset} = facts
+    const isSameEpoch = state.epoch === producerEpoch
+    // The first batch of a producer may have any sequence: the broker forgets producers, and so does retention.
+    if (isNew || !this.isKnown(state) || (isSameEpoch && state.lastSequence < 0 && state.batches === 0)) return
+    const expected = isSameEpoch && state.lastSequence >= 0 ? incremented(state.lastSequence, 1) : 0
+    if (baseSequence === expected || (!isSameEpoch && producerEpoch < state.epoch)) return
+    const at = {file, position, offset: baseOffset}
+    const ahead = (baseSequence - expected + maxSequence + 1) % (maxSequence + 1)
+    if (ahead <= maxSequence / 2) {
+      this.#gaps++
+      const explanation = isSameEpoch
+        ? `producer ${producerId} (epoch ${producerEpoch}): sequence ${state.lastSequence} is followed by ${baseSequence}: ${grouped(ahead)} missing`
+        : `producer ${producerId}: epoch ${producerEpoch} begins with sequence ${baseSequence} instead of 0`
+      if (this.#gapsKept.length < this.#list.keptPerCode) this.#gapsKept.push({...at, explanation})
+      return
+    }
+    const last = incremented(baseSequence, facts.lastOffsetDelta)
+    const isSame = last === state.lastSequence && facts.lastOffsetDelta === state.offsetDelta
+    this.#list.add(isSame ? 'sequence-duplicate' : 'sequence-regress', {
+      ...at,
+      explanation: isSame
+        ? `producer ${producerId} (epoch ${producerEpoch}): sequences ${baseSequence} to ${last} are there twice, at offset ${state.lastOffset - BigInt(state.offsetDelta)} first`
+        : `producer ${producerId} (epoch ${producerEpoch}): sequence ${state.lastSequence} is followed by ${baseSequence}, which is not above it`,
+    })
+  }
+}
+
+/** DefaultRecordBatch.incrementSequence: after 2^31 − 1 comes 0. */
+function incremented(sequence: number, by: number): number {
+  const next = sequence + by
+  return next > maxSequence ? next - maxSequence - 1 : next
+}

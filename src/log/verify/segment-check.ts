@@ -1,0 +1,304 @@
+import type {BatchCursor} from '../batch-cursor.js'
+import {controlRecord} from '../decode/control.js'
+import type {RecordDecoder} from '../decode/decoder.js'
+import type {OpenFile} from '../folder.js'
+import type {Damage, LogVisitor} from '../read-log.js'
+import type {RecordCursor} from '../record-cursor.js'
+import {grouped} from '../../util/format.js'
+import type {FindingCode} from './codes.js'
+import {Facts} from './facts.js'
+import type {OffsetIndexCheck, TimeIndexCheck} from './index-checks.js'
+import type {SegmentPlace} from './offset-order.js'
+import type {PartitionCheck} from './partition-check.js'
+import {RecordsCheck} from './records-check.js'
+import type {SnapshotCheck} from './snapshot-check.js'
+import {Tally} from './tally.js'
+import type {TransactionIndexCheck} from './transaction-index-check.js'
+
+const decoderProblemsAtMost = 5
+
+/** A segment with what lies beside it. */
+export interface SegmentFiles {
+  readonly file: OpenFile
+  readonly place: SegmentPlace
+  /** The last segment of its partition: it may have preallocated space at its end. */
+  readonly isActive: boolean
+  readonly index?: OffsetIndexCheck | undefined
+  readonly timeIndex?: TimeIndexCheck | undefined
+  readonly transactionIndex?: TransactionIndexCheck | undefined
+  /** Producer snapshots whose offset lies in this segment or at its end, ascending. */
+  readonly snapshots: readonly SnapshotCheck[]
+}
+
+/** What a KRaft snapshot or a test wants to see of each batch besides the checks of all logs. */
+export interface ExtraCheck {
+  batch?(facts: Facts): void
+  control?(type: number | undefined, facts: Facts): void
+  damage?(damage: Damage): void
+}
+
+interface PendingDamage {
+  readonly damage: Damage
+  /** The offset that should have followed. */
+  readonly from: bigint | undefined
+}
+
+const damageCodes: Readonly<Record<Damage['kind'], FindingCode>> = {
+  cut: 'cut-batch',
+  'cut-header': 'cut-header',
+  size: 'impossible-size',
+  magic: 'magic',
+  'zero-fill': 'zero-fill',
+  garbage: 'garbage',
+  'too-large': 'too-large',
+  'short-read': 'short-read',
+}
+
+/** Reads one segment for all checks at once, and hands each batch to those that go on from segment to segment. */
+export class SegmentCheck implements LogVisitor {
+  readonly tally = new Tally()
+  readonly facts = new Facts()
+  readonly producerIds = new Set<bigint>()
+
+  readonly #partition: PartitionCheck
+  readonly #files: SegmentFiles
+  readonly #extra: ExtraCheck | undefined
+  readonly #path: string
+  readonly #base: bigint | undefined
+  readonly #records: RecordsCheck
+  readonly #decoder: RecordDecoder | undefined
+  #cursor: BatchCursor | undefined
+  #damage: PendingDamage | undefined
+  #isFirstControl = false
+  #snapshot = 0
+
+  constructor(partition: PartitionCheck, files: SegmentFiles, decoder?: RecordDecoder, extra?: ExtraCheck) {
+    this.#partition = partition
+    this.#files = files
+    this.#extra = extra
+    this.#path = files.file.path
+    this.#base = files.place.baseOffset
+    this.#records = new RecordsCheck(partition.list)
+    this.#decoder = decoder
+    this.tally.sizeInBytes = files.file.size
+  }
+
+  batch(cursor: BatchCursor): boolean {
+    this.#cursor = cursor
+    const facts = this.facts.take(cursor)
+    if (this.#damage) this.#endDamage(facts.baseOffset)
+    const {order, epochs, transactions} = this.#partition
+    order.batch(facts)
+    epochs.batch(facts, this.#path)
+    const base = this.#base
+    if (base !== undefined) {
+      this.#files.index?.batch(facts, base)
+      this.#files.timeIndex?.batch(facts, base)
+    }
+    this.tally.batch(facts)
+    this.#extra?.batch?.(facts)
+    if (!facts.crcIsRight) {
+      this.#falseCrc(cursor)
+      return false
+    }
+    if (facts.hasUnknownAttributes || facts.lastOffsetDelta < 0) this.#oddHeader(facts)
+    transactions.time(facts)
+    if (facts.producerId >= 0n) {
+      if (this.producerIds.size < 100_000) this.producerIds.add(facts.producerId)
+      if (!facts.isControl) this.#data(facts)
+    }
+    this.#isFirstControl = facts.isControl
+    if (!this.#partition.wantsRecords && !facts.isControl) {
+      this.#noteCompaction(facts)
+      return false
+    }
+    this.#records.begin()
+    return true
+  }
+
+  record(record: RecordCursor): void {
+    this.#records.record(record, this.facts.lastOffsetDelta)
+    if (this.facts.isControl) this.#control(record)
+    else if (this.#decoder) this.#decode(this.#decoder, record)
+  }
+
+  recordsDone(problem: string | undefined): void {
+    const {facts} = this
+    const isWhole = this.#records.finish(facts, this.#path, problem, this.#cursor?.remarks ?? [])
+    const {seen, plainBytes} = this.#records
+    const stored = Math.max(0, facts.sizeInBytes - (facts.magic < 2 ? 0 : 61))
+    this.tally.content(facts.codec, seen, stored, facts.isCompressed ? plainBytes : stored)
+    if (isWhole) this.#noteCompaction(facts)
+    else {
+      this.tally.damagedBatches++
+      this.#partition.unreadable(this.#path, facts.position, facts.baseOffset)
+    }
+  }
+
+  damage(damage: Damage): void {
+    if (this.#damage) this.#endDamage(undefined)
+    this.#damage = {damage, from: this.#partition.order.next}
+    this.#files.index?.damage(damage.position, damage.sizeInBytes)
+    this.#extra?.damage?.(damage)
+    this.#partition.order.damaged()
+    const isHarmless = this.#isPreallocated(damage)
+    if (isHarmless) return
+    this.tally.damagedBytes += damage.sizeInBytes
+    this.#partition.producers.damaged()
+    this.#partition.damaged(this.#path, damage, this.tally, this.#files.file.size)
+  }
+
+  /** A snapshot is to be compared before the log goes on. */
+  get full(): boolean {
+    const snapshot = this.#files.snapshots[this.#snapshot]
+    return snapshot !== undefined && (this.#partition.order.next ?? 0n) >= snapshot.offset
+  }
+
+  async drain(): Promise<void> {
+    while (this.full) {
+      const snapshot = this.#files.snapshots[this.#snapshot++] as SnapshotCheck
+      await snapshot.compare(this.#partition.producers)
+    }
+  }
+
+  /** After the last batch. */
+  async finish(): Promise<void> {
+    if (this.#damage) this.#endDamage(undefined)
+    await this.drain()
+    for (; this.#snapshot < this.#files.snapshots.length; this.#snapshot++) {
+      const snapshot = this.#files.snapshots[this.#snapshot] as SnapshotCheck
+      snapshot.beyond(this.#partition.order.next)
+    }
+  }
+
+  #data(facts: Facts): void {
+    const {producers, transactions} = this.#partition
+    const state = producers.data(facts, this.#path)
+    const hadOne = state.transaction !== undefined
+    if (facts.isTransactional || hadOne) transactions.data(state, facts, this.#path)
+    if (!hadOne && facts.isTransactional) this.#partition.begun(facts.baseOffset)
+  }
+
+  #control(record: RecordCursor): void {
+    const {facts} = this
+    const control = controlRecord(record.key, record.value)
+    if (control.problems.length > 0) {
+      this.#partition.list.add('control-record', {
+        file: this.#path,
+        position: facts.position,
+        offset: record.offset,
+        explanation: control.problems.join('; '),
+      })
+    }
+    this.#extra?.control?.(control.type, facts)
+    // Like the broker: only the first record of a control batch is a marker.
+    const isMarker = this.#isFirstControl && (control.type === 0 || control.type === 1) && facts.producerId >= 0n
+    this.#isFirstControl = false
+    if (!isMarker) return
+    const {producers, transactions} = this.#partition
+    const before = producers.find(facts.producerId)
+    const epoch = (control.data as {coordinatorEpoch?: unknown} | undefined)?.coordinatorEpoch
+    const coordinatorEpoch = typeof epoch === 'number' ? epoch : (before?.coordinatorEpoch ?? -1)
+    const state = producers.marker(facts, coordinatorEpoch, record.timestamp, this.#path)
+    const isCommit = control.type === 1
+    const hadData = state.transaction !== undefined
+    const aborted = transactions.end(state, facts, isCommit)
+    if (!hadData && producers.isComplete) this.#markerWithoutData(facts, isCommit)
+    if (isCommit) return
+    this.#files.transactionIndex?.abort(facts.producerId, facts.baseOffset, aborted, {
+      isComplete: producers.isComplete,
+      isCompacted: this.#partition.isCompacted,
+    })
+  }
+
+  #markerWithoutData({producerId, position, baseOffset}: Facts, isCommit: boolean): void {
+    this.#partition.list.add('marker-without-data', {
+      file: this.#path,
+      position,
+      offset: baseOffset,
+      explanation: `producer ${producerId} ends a transaction (${isCommit ? 'COMMIT' : 'ABORT'}) that has no data here`,
+    })
+  }
+
+  #decode(decoder: RecordDecoder, record: RecordCursor): void {
+    const {offset, key, value} = record
+    const {problems} = decoder.decode({offset, key, value})
+    if (problems.length === 0) return
+    const more = problems.length - decoderProblemsAtMost
+    const told = problems.slice(0, decoderProblemsAtMost).join('; ')
+    this.#partition.list.add('decoder', {
+      file: this.#path,
+      position: this.facts.position,
+      offset,
+      explanation: more > 0 ? `${told}; and ${more} more` : told,
+    })
+  }
+
+  #falseCrc(cursor: BatchCursor): void {
+    const {position, baseOffset} = this.facts
+    this.#partition.list.add('crc', {
+      file: this.#path,
+      position,
+      offset: baseOffset,
+      explanation: `the stored CRC is ${cursor.crc}, that of the ${grouped(this.facts.sizeInBytes)} bytes of the batch is ${cursor.computedCrc}`,
+    })
+    this.tally.damagedBatches++
+    this.#partition.producers.damaged()
+    this.#partition.falseCrc(this.#path, position, baseOffset, this.tally)
+  }
+
+  #oddHeader(facts: Facts): void {
+    const at = {file: this.#path, position: facts.position, offset: facts.baseOffset}
+    if (facts.hasUnknownAttributes) {
+      const explanation = `the attributes are 0x${facts.attributes.toString(16)}; only the lower 7 bits mean something`
+      this.#partition.list.add('unknown-attributes', {...at, explanation})
+    }
+    if (facts.lastOffsetDelta < 0) {
+      this.#partition.list.add('offset-delta', {
+        ...at,
+        explanation: `the last offset delta is ${facts.lastOffsetDelta}`,
+      })
+    }
+  }
+
+  #noteCompaction(facts: Facts): void {
+    if (this.#records.isCompacted(facts) || facts.hasDeleteHorizon) {
+      this.#partition.compactionSign(facts.hasDeleteHorizon)
+    }
+  }
+
+  #isPreallocated(damage: Damage): boolean {
+    return damage.kind === 'zero-fill' && this.#files.isActive && !this.#partition.wasClosed
+  }
+
+  /** Tells the damage, now that the offset behind it is known (or that nothing is). */
+  #endDamage(next: bigint | undefined): void {
+    const pending = this.#damage
+    this.#damage = undefined
+    if (!pending) return
+    const {damage, from} = pending
+    const {kind, position, sizeInBytes, reason} = damage
+    const isHarmless = this.#isPreallocated(damage)
+    const lost =
+      from !== undefined && next !== undefined && next > from ? `; offsets ${from} to ${next - 1n} are in it` : ''
+    const offset = damage.baseOffset ?? (isHarmless ? undefined : from)
+    this.#partition.list.add(isHarmless ? 'preallocated' : damageCodes[kind], {
+      file: this.#path,
+      position,
+      offset,
+      explanation: `${describe(kind, sizeInBytes, damage, reason)}${lost}`,
+    })
+  }
+}
+
+function describe(kind: Damage['kind'], size: number, damage: Damage, reason: string): string {
+  const bytes = `${grouped(size)} ${size === 1 ? 'byte' : 'bytes'}`
+  if (kind === 'zero-fill') return `zero fill from byte ${damage.position} to the end, ${bytes}`
+  if (kind === 'cut-header') return `cut header: ${bytes} at the end are too few for a batch`
+  if (kind === 'cut' && damage.expectedBytes !== undefined) {
+    const base = damage.baseOffset === undefined ? '' : `, base offset ${damage.baseOffset}`
+    return `cut batch: it needs ${damage.expectedBytes} bytes and has ${size}${base}`
+  }
+  if (kind === 'garbage') return `garbage, ${bytes}: ${reason}`
+  return `${reason}; ${bytes} up to the next batch or the end`
+}

@@ -1,0 +1,137 @@
+import {parseFileName, parseFolderName} from '../files/names.js'
+import type {Folder} from '../folder.js'
+import {logDirConclusions, partitionConclusions} from './conclusions.js'
+import {FindingList} from './finding-list.js'
+import {checkOffsets, type LogDirFacts, readLogDir, tellMissingPartitions, topicIds} from './log-dir.js'
+import {folderNames} from './partition-folder.js'
+import type {FolderReport, FolderTree, VerifyOptions} from './report.js'
+import {type PartitionContext, type PartitionResult, verifyPartition} from './verify-partition.js'
+
+const metadataFolder = '__cluster_metadata-0'
+
+/**
+ * Overview and checks of a folder, each log read once: a partition's folder, or (if subfolders can be opened) a log dir or
+ * metadata dir with the partitions in it. Files that can't be read become findings.
+ */
+export async function verifyFolder(folder: Folder | FolderTree, options: VerifyOptions = {}): Promise<FolderReport> {
+  const list = new FindingList(options.findingsPerCode)
+  const named = parseFolderName(lastPart(folder.path))
+  const names = await folderNames(folder)
+  const isPartition =
+    names.segments.length > 0 ||
+    names.all.some(({role}) => role === 'leader-epoch-checkpoint' || role === 'partition-metadata') ||
+    (named !== undefined && names.all.some(({role}) => role !== undefined))
+  if (isPartition) {
+    const result = await verifyPartition(folder, options, {topic: named?.topic}, list)
+    return partitionReport(folder, named, result, list)
+  }
+  return verifyLogDir(
+    folder,
+    names.all.map(({name}) => name),
+    options,
+    list,
+  )
+}
+
+function partitionReport(
+  folder: Folder,
+  named: ReturnType<typeof parseFolderName>,
+  {check, segments, log, otherFiles}: PartitionResult,
+  list: FindingList,
+  recoveryPoint?: bigint,
+): FolderReport {
+  return {
+    path: folder.path,
+    kind: 'partition',
+    ...(named ? {topic: named.topic, partition: named.partition} : {}),
+    segments,
+    log,
+    otherFiles,
+    partitions: [],
+    findings: list.findings,
+    findingCounts: list.counts,
+    conclusions: partitionConclusions({check, segments, log, list, recoveryPoint}),
+  }
+}
+
+async function verifyLogDir(
+  folder: Folder | FolderTree,
+  names: readonly string[],
+  options: VerifyOptions,
+  list: FindingList,
+): Promise<FolderReport> {
+  const facts = await readLogDir(folder, list)
+  const partitions: FolderReport[] = []
+  const there = new Set<string>()
+  const ids = new Map<string, {report: FolderReport; topicId: string}>()
+  let known: ReadonlyMap<string, string> | undefined
+  for (const name of names) {
+    const named = parseFolderName(name)
+    const sub = named && 'folder' in folder ? await folder.folder(name) : undefined
+    if (!named || !sub) continue
+    options.signal?.throwIfAborted()
+    there.add(`${named.topic}-${named.partition}`)
+    const isMetadata = name === metadataFolder
+    const {report, topicId} = await verifySub(sub, name, facts, options, isMetadata)
+    if (isMetadata) known = await topicIds(sub, list)
+    partitions.push(report)
+    if (topicId !== undefined) ids.set(name, {report, topicId})
+  }
+  if (partitions.length > 0) tellMissingPartitions(facts, there, list)
+  if (known) tellTopicIds(known, ids, list)
+  const otherFiles = [...facts.otherFiles]
+  for (const name of names) {
+    const {role} = parseFileName(name)
+    if (role && !otherFiles.some(file => file.name === name)) otherFiles.push({name, role, sizeInBytes: 0})
+  }
+  const isLogDir = facts.isLogDir || partitions.length > 0
+  return {
+    path: folder.path,
+    kind: isLogDir ? 'log-dir' : 'files',
+    segments: [],
+    otherFiles,
+    partitions,
+    findings: list.findings,
+    findingCounts: list.counts,
+    conclusions: logDirConclusions({wasClosed: facts.wasClosed, isLogDir, partitions, list}),
+  }
+}
+
+async function verifySub(
+  sub: Folder,
+  name: string,
+  facts: LogDirFacts,
+  options: VerifyOptions,
+  isMetadata: boolean,
+): Promise<{readonly report: FolderReport; readonly topicId: string | undefined}> {
+  const list = new FindingList(options.findingsPerCode)
+  const named = parseFolderName(name)
+  const key = named ? `${named.topic}-${named.partition}` : name
+  const isCleaned = facts.offsets.cleaned.has(key)
+  const context: PartitionContext = {topic: named?.topic, wasClosed: facts.wasClosed && !isMetadata}
+  const own = isCleaned && options.compacted === undefined ? {...options, compacted: true} : options
+  const result = await verifyPartition(sub, own, context, list)
+  if (!named?.state) checkOffsets(facts, key, result.log, result.segments[0]?.baseOffset, list)
+  const report = partitionReport(sub, named, result, list, facts.offsets.recoveryPoint.get(key))
+  return {report, topicId: result.topicId}
+}
+
+function tellTopicIds(
+  known: ReadonlyMap<string, string>,
+  ids: ReadonlyMap<string, {readonly report: FolderReport; readonly topicId: string}>,
+  list: FindingList,
+): void {
+  for (const {report, topicId} of ids.values()) {
+    const expected = report.topic === undefined ? undefined : known.get(report.topic)
+    if (expected === undefined || expected === topicId) continue
+    list.add('topic-id', {
+      file: `${report.path}/partition.metadata`,
+      explanation: `it says ${topicId}, and ${report.topic} has the id ${expected} in the cluster metadata`,
+    })
+  }
+}
+
+function lastPart(path: string): string {
+  const trimmed = path.replace(/\/+$/, '')
+  return trimmed.slice(trimmed.lastIndexOf('/') + 1)
+}
