@@ -4,8 +4,12 @@ import {failureText} from '../src/cli/answer.js'
 import {failureOf} from '../src/cli/failure.js'
 import {safeText, screen} from '../src/cli/terminal.js'
 import type {DumpOptions, DumpWriter} from '../src/inspect/job.js'
+import type {ReportForm} from '../src/inspect/verify-writer.js'
 import type {DecoderName} from '../src/log/decode/decoder.js'
+import type {Report} from '../src/log/verify/report.js'
+import type {reportText} from '../src/log/verify/report-text.js'
 import {KxError} from '../src/util/errors.js'
+import {bytes, duration} from '../src/util/format.js'
 import {decoders, dumpLogArguments, dumpLogFlags} from './dump-log-flags.js'
 
 type DumpFlags = FlagsOf<typeof DumpLog>
@@ -35,27 +39,76 @@ export default class DumpLog extends KxCommand<typeof DumpLog> {
     args: ArgsOf<typeof DumpLog>,
     session: Session,
   ): Promise<StreamedAnswer> {
-    const paths = pathsOf(flags, args.files as unknown as readonly string[] | undefined)
+    const run = await runOf(flags, (args.files ?? []) as unknown as readonly string[])
     const options = await optionsOf(flags, this.asked(flags), session)
     return {
       async stream(output, format, view) {
-        const {dumpAll} = await import('../src/inspect/dump.js')
-        return dumpAll(paths, await writerFor({format, output, view, flags, options}), options)
+        return run(await writerFor({format, output, view, flags, options}), options)
       },
     }
   }
 }
 
-function pathsOf(flags: DumpFlags, args: readonly string[] = []): string[] {
+type Run = (writer: DumpWriter, options: DumpOptions) => Promise<number>
+
+/** What is read: files, a partition of a running cluster, or either as it grows. */
+async function runOf(flags: DumpFlags, args: readonly string[]): Promise<Run> {
   const paths = [...args, ...(flags.files === undefined ? [] : flags.files.split(','))]
-  if (paths.length > 0) return paths
-  throw new KxError('usage', 'KX_USAGE', 'No file is named.', {
-    suggestions: [
+  const asked = liveFlags.filter(flag => flags[flag] !== undefined).map(flag => `--${flag}`)
+  const [path, ...others] = paths
+  if (path !== undefined && asked.length > 0) {
+    throw usage(`Files are named, and ${asked.join(', ')} asks for a running cluster.`, 'Leave one of them out.')
+  }
+  if (asked.some(flag => !modifiers.includes(flag))) return liveRun(flags)
+  if (path === undefined) {
+    const examples = [
       'kx dump-log 00000000000000000000.log',
       'kx dump-log --topic orders --partition 0',
       'kx dump-log --help',
-    ],
-  })
+    ]
+    throw usage(asked.length > 0 ? `${asked.join(', ')} needs a --topic.` : 'No file is named.', ...examples)
+  }
+  const single = flags.follow ? '--follow' : flags.salvage === undefined ? undefined : '--salvage'
+  if (single !== undefined && others.length > 0) throw usage(`${single} takes one file, and ${paths.length} are named.`)
+  if (flags.follow) {
+    const {followPath} = await import('../src/inspect/live-dump.js')
+    return (writer, options) => followPath(path, writer, options)
+  }
+  const {dumpAll} = await import('../src/inspect/dump.js')
+  return (writer, options) => dumpAll(paths, writer, options)
+}
+
+const liveFlags = ['topic', 'partition', 'broker', 'cluster', 'group', 'transactional-id', 'share-group'] as const
+/** Those that say nothing alone. */
+const modifiers = ['--partition', '--broker', '--cluster']
+
+async function liveRun(flags: DumpFlags): Promise<Run> {
+  const {topic, partition, broker, cluster, group, follow} = flags
+  const {'transactional-id': transactionalId, 'share-group': shareGroup} = flags
+  const keys = [group, transactionalId, shareGroup].filter(key => key !== undefined)
+  if (keys.length > 1) throw usage('Of --group, --transactional-id and --share-group only one can be looked for.')
+  if (keys.length === 1 && topic !== undefined && shareGroup === undefined) {
+    throw usage('A group or transactional id says which topic and partition it is: leave --topic out.')
+  }
+  if (flags.salvage !== undefined) throw usage('--salvage takes a file.')
+  const {dumpLive} = await import('../src/inspect/live-dump.js')
+  return async (writer, options) => {
+    const where = {
+      ...(broker === undefined ? {} : {broker}),
+      ...(cluster === undefined ? {} : {cluster}),
+      ...(partition === undefined ? {} : {partition}),
+      signal: options.signal,
+    }
+    const request = {goOn: follow, asFolder: flags.verify || flags.stats}
+    if (keys.length === 0) return dumpLive({...where, ...request, topic: topic ?? ''}, writer, options)
+    const {partitionFor} = await import('../src/inspect/live-key.js')
+    const found = await partitionFor({group, transactionalId, shareGroup}, {...where, topic})
+    return dumpLive({...where, ...request, ...found}, writer, options)
+  }
+}
+
+function usage(message: string, ...suggestions: string[]): KxError {
+  return new KxError('usage', 'KX_USAGE', message, {suggestions})
 }
 
 async function optionsOf(flags: DumpFlags, format: Format, {signal, progress}: Session): Promise<DumpOptions> {
@@ -88,10 +141,24 @@ async function optionsOf(flags: DumpFlags, format: Format, {signal, progress}: S
     limit: flags.limit ?? Number.POSITIVE_INFINITY,
     filter: selectionOf(flags),
     signal,
-    progress: () => {},
+    progress: progressOf(progress),
     warning: text => progress.warning(text),
     complain: line => process.stderr.write(`${format === 'kafka' ? line : safeText(line)}\n`),
     failed: error => process.stderr.write(failureText(failureOf(error), screen(process.stderr, process.env))),
+  }
+}
+
+/** On a terminal, if stdout does not go to it as well. */
+function progressOf(progress: Session['progress']): DumpOptions['progress'] {
+  if (!screen(process.stderr, process.env).live || process.stdout.isTTY) return undefined
+  let since: {path: string; ms: number} | undefined
+  return (path, done, total) => {
+    const nowMs = performance.now()
+    if (since?.path !== path) since = {path, ms: nowMs}
+    const spentMs = nowMs - since.ms
+    if (spentMs < 500 || done === 0 || total === 0) return
+    const left = duration((spentMs * (total - done)) / done)
+    progress.live(`${path}: ${bytes(done)} of ${bytes(total)}, about ${left} left`)
   }
 }
 
@@ -128,6 +195,14 @@ async function writerFor({format, output, view, flags, options}: Wanted): Promis
     const {ExplainWriter} = await import('../src/inspect/explain-writer.js')
     return new ExplainWriter(positionOf(flags.at ?? ''), format === 'json', write, options)
   }
+  if (flags.salvage !== undefined) {
+    const {SalvageWriter} = await import('../src/inspect/salvage-writer.js')
+    return new SalvageWriter(flags.salvage, format === 'json', write, options)
+  }
+  if (flags.verify) {
+    const {VerifyWriter} = await import('../src/inspect/verify-writer.js')
+    return new VerifyWriter(await reportForm(format, view), write, options)
+  }
   if (flags.stats) {
     const {StatsWriter} = await import('../src/inspect/stats-writer.js')
     const {statsJson, statsText} = await import('./dump-log-stats.js')
@@ -148,7 +223,30 @@ async function writerFor({format, output, view, flags, options}: Wanted): Promis
     return new CsvWriter(rows => csvLines(rows, !flags.raw), write, options)
   }
   const {TextWriter} = await import('../src/inspect/text-writer.js')
-  return new TextWriter(format === 'kafka' ? 'kafka' : 'kx', write, options)
+  return new TextWriter(format === 'kafka' ? 'kafka' : 'kx', reportsFor(view), write, options)
+}
+
+async function reportForm(format: Format, view: View): Promise<ReportForm> {
+  const forms = await import('../src/inspect/verify-writer.js')
+  if (format === 'json') return new forms.JsonReports()
+  if (format === 'ndjson') return new forms.JsonLineReports()
+  if (format === 'text' || format === 'wide') {
+    const {reportText} = await import('../src/log/verify/report-text.js')
+    return forms.textReports(report => textOf(report, view, reportText))
+  }
+  throw usage(`--verify has no -o ${format}.`, '--verify -o text', '--verify -o json', '--verify -o ndjson')
+}
+
+function reportsFor(view: View): (report: Report) => Promise<string> {
+  return async report => {
+    const {reportText} = await import('../src/log/verify/report-text.js')
+    return textOf(report, view, reportText)
+  }
+}
+
+function textOf(report: Report, {columns, unicode, wide}: View, text: typeof reportText): string {
+  const findingsPerCode = wide ? {findingsPerCode: Number.POSITIVE_INFINITY} : {}
+  return `${text(report, {columns, unicode, ...findingsPerCode}).join('\n')}\n`
 }
 
 function positionOf(text: string): number {

@@ -17,6 +17,10 @@ export class Chunks {
     this.#characters += text.length
   }
 
+  get isEmpty(): boolean {
+    return this.#characters === 0
+  }
+
   get full(): boolean {
     return this.#characters >= flushCharacters
   }

@@ -1,9 +1,11 @@
 import type {BatchCursor} from '../log/batch-cursor.js'
 import {type CsvOptions, type CsvRow, csvColumns, csvRow} from '../log/csv.js'
 import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
+import type {Finding} from '../log/finding.js'
 import {bytesJson, redactedJson} from '../log/json.js'
 import {type LogVisitor, readLog} from '../log/read-log.js'
 import type {RecordCursor} from '../log/record-cursor.js'
+import {FindingList} from '../log/text/finding-list.js'
 import type {Write} from '../log/text/line-writer.js'
 import {KxError} from '../util/errors.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
@@ -19,7 +21,7 @@ const bytesAtOnce = 262_144
 
 /** `-o csv`: a row per record of logs and snapshots. Findings are told on stderr. */
 export class CsvWriter implements DumpWriter {
-  found = false
+  readonly readsOnce = true
   readonly #rows: Rows
   readonly #write: Write
   readonly #options: DumpOptions
@@ -37,7 +39,7 @@ export class CsvWriter implements DumpWriter {
     return this.#left <= 0
   }
 
-  async file({file, classified}: DumpInput): Promise<void> {
+  async file({file, classified}: DumpInput): Promise<readonly Finding[]> {
     if (classified.kind !== 'log' && classified.kind !== 'snapshot-log') {
       throw new KxError(
         'usage',
@@ -60,16 +62,18 @@ export class CsvWriter implements DumpWriter {
     })
     const chosen = logFilter(filter)
     const visitor: LogVisitor = chosen ? new FilteredVisitor(limited, chosen, looksIntoRecords(filter)) : limited
+    const findings = new FindingList(file.path)
     const watching = new WatchingVisitor(visitor, file.path, finding => {
-      this.found ||= finding.severity !== 'info'
+      findings.add(finding)
       const at = finding.position === undefined ? '' : ` at ${finding.position}`
       if (finding.severity !== 'info') this.#options.warning(`${file.path}${at}: ${finding.explanation}`)
     })
     await readLog(file, watching, readOptions(file, this.#options))
     await rows.drain()
+    return findings.all()
   }
 
-  async folder({path}: DumpFolder): Promise<void> {
+  async folder({path}: DumpFolder): Promise<never> {
     throw new KxError('usage', 'KX_USAGE', `${path} is a folder: rows are made of the records of logs.`, {
       suggestions: [`kx dump-log -o csv ${path}/*.log`],
     })

@@ -1,4 +1,5 @@
 import type {BatchCursor} from '../log/batch-cursor.js'
+import {parseFileName} from '../log/files/names.js'
 import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
 import type {Finding} from '../log/finding.js'
 import {
@@ -14,11 +15,12 @@ import {
 import {type LogEnd, type LogVisitor, readLog} from '../log/read-log.js'
 import type {RecordCursor} from '../log/record-cursor.js'
 import type {Write} from '../log/text/line-writer.js'
-import type {KxError} from '../util/errors.js'
+import {KxError} from '../util/errors.js'
 import {Chunks} from './chunks.js'
-import type {Framing} from './framing.js'
-import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
+import {type Framing, Lines} from './framing.js'
+import type {DumpFolder, DumpInput, DumpOptions, DumpWriter, FollowedLog, Following} from './job.js'
 import {Meanings} from './meanings.js'
+import {Promptly} from './promptly.js'
 import {readOptions} from './reading.js'
 import {WatchingVisitor} from './watch.js'
 
@@ -27,7 +29,7 @@ const findingsAtMost = 1_000
 
 /** Shows files as data: JSON lines, one JSON value, or one YAML document. */
 export class DataWriter implements DumpWriter {
-  found = false
+  readonly readsOnce = true
   readonly #framing: Framing
   readonly #chunks: Chunks
   readonly #options: DumpOptions
@@ -45,9 +47,9 @@ export class DataWriter implements DumpWriter {
     return this.#left <= 0
   }
 
-  async file(input: DumpInput): Promise<void> {
+  async file(input: DumpInput): Promise<readonly Finding[]> {
     this.#begin()
-    const {file, classified} = input
+    const {classified} = input
     this.#chunks.add(this.#framing.file(fileFields(input)))
     const findings = new Findings()
     let end: string
@@ -68,21 +70,19 @@ export class DataWriter implements DumpWriter {
       end = `"entryCount":${entries}`
     }
     for (const finding of findings.kept) this.#chunks.add(this.#framing.finding(findingFields(finding)))
-    this.found ||= findings.found
     this.#chunks.add(this.#framing.fileEnd(`${end},"findingCount":${findings.count}`))
-    this.#options.progress(file.path, file.size, file.size)
     await this.#chunks.drain()
+    return findings.kept
   }
 
-  async folder({path, folder}: DumpFolder): Promise<void> {
+  async folder({path, folder}: DumpFolder): Promise<readonly Finding[]> {
     this.#begin()
-    const {verifyFolder} = await import('../log/verify/verify-folder.js')
-    const {hasFindings} = await import('../log/verify/report.js')
-    const report = await verifyFolder(folder, {signal: this.#options.signal})
-    this.found ||= hasFindings(report)
+    const {findingsOf, verifiedFolder} = await import('./verify-writer.js')
+    const report = await verifiedFolder(folder, this.#options)
     this.#chunks.add(this.#framing.file(`"path":${JSON.stringify(path)},"type":"folder"`))
     this.#chunks.add(this.#framing.fileEnd(`"report":${valueJson(report, bytesJson)}`))
     await this.#chunks.drain()
+    return findingsOf(report)
   }
 
   async failed(path: string, {code, message, suggestions}: KxError): Promise<void> {
@@ -97,24 +97,47 @@ export class DataWriter implements DumpWriter {
     await this.#chunks.drain()
   }
 
-  async #log(input: DumpInput, findings: Findings): Promise<LogEnd> {
+  async follow({path, decoder}: FollowedLog): Promise<Following> {
+    if (!(this.#framing instanceof Lines)) {
+      throw new KxError('usage', 'KX_USAGE', 'One value needs the end of a log, and --follow has none.', {
+        suggestions: ['--follow -o ndjson'],
+      })
+    }
+    const findings = new Findings()
+    const {watching, visitor} = await this.#visitors({path, decoder}, finding => {
+      findings.add(finding)
+      visitor.close()
+      this.#chunks.add(this.#framing.finding(findingFields(finding)))
+    })
+    return {
+      visitor: new Promptly(watching, () => !this.#chunks.isEmpty),
+      segment: name => {
+        const fields = {path: `${path}/${name}`, type: 'log', offsetInName: parseFileName(name).offset ?? null, decoder}
+        visitor.close()
+        this.#chunks.add(this.#framing.file(valueJson(fields, bytesJson).slice(1, -1)))
+      },
+      findings: () => findings.kept,
+    }
+  }
+
+  async #log({file, decoder}: DumpInput, findings: Findings): Promise<LogEnd> {
+    const {visitor, watching} = await this.#visitors({path: file.path, decoder}, finding => findings.add(finding))
+    const end = await readLog(file, watching, readOptions(file, this.#options))
+    visitor.close()
+    return end
+  }
+
+  async #visitors({path, decoder}: FollowedLog, tell: (finding: Finding) => void) {
     const {filter, deep} = this.#options
-    const meanings = await Meanings.for(input, this.#options)
     const visitor = new DataVisitor(this, this.#framing, this.#chunks, {
       deep,
-      meanings,
+      meanings: await Meanings.for(decoder, this.#options),
       options: this.#options,
-      odd: finding => findings.add({...finding, file: input.file.path}),
+      odd: finding => tell({...finding, file: path}),
     })
     const chosen = logFilter(filter)
     const filtered = chosen ? new FilteredVisitor(visitor, chosen, looksIntoRecords(filter)) : visitor
-    const end = await readLog(
-      input.file,
-      new WatchingVisitor(filtered, input.file.path, finding => findings.add(finding)),
-      readOptions(input.file, this.#options),
-    )
-    visitor.close()
-    return end
+    return {visitor, watching: new WatchingVisitor(filtered, path, tell)}
   }
 
   /** One thing was shown. */
@@ -214,11 +237,9 @@ class DataVisitor implements LogVisitor {
 class Findings {
   readonly kept: Finding[] = []
   count = 0
-  found = false
 
   add(finding: Finding): void {
     this.count++
-    this.found ||= finding.severity !== 'info'
     if (this.kept.length < findingsAtMost) this.kept.push(finding)
   }
 }

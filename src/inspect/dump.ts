@@ -3,17 +3,20 @@ import type {DecoderName} from '../log/decode/decoder.js'
 import {classify, headBytes} from '../log/files/kinds.js'
 import {type FolderName, parseFolderName} from '../log/files/names.js'
 import {exitCode, KxError} from '../util/errors.js'
+import type {Finding} from '../log/finding.js'
+import type {OpenFile} from '../log/folder.js'
 import {DiskFolder, inspected, openFile} from './files.js'
 import type {DumpInput, DumpOptions, DumpWriter} from './job.js'
 
 /** Shows all inputs, in their order; one that can't be read does not stop the others. Gives the exit code. */
 export async function dumpAll(paths: readonly string[], writer: DumpWriter, options: DumpOptions): Promise<number> {
   let unreadable = false
+  let found = false
   for (const path of paths) {
     options.signal.throwIfAborted()
     if (writer.enough) break
     try {
-      await dumpOne(path, writer, options)
+      found = (await dumpOne(path, writer, options)) || found
     } catch (error) {
       if (options.signal.aborted || !(error instanceof KxError) || error.kind !== 'input') throw error
       unreadable = true
@@ -22,25 +25,57 @@ export async function dumpAll(paths: readonly string[], writer: DumpWriter, opti
   }
   await writer.end()
   if (unreadable) return exitCode.input
-  return writer.found ? exitCode.no : exitCode.ok
+  return found ? exitCode.no : exitCode.ok
 }
 
-async function dumpOne(path: string, writer: DumpWriter, options: DumpOptions): Promise<void> {
-  const opening = {reuse: true, signal: options.signal, ...spoolLimit(options)}
+/** Whether something was found that is wrong. */
+async function dumpOne(path: string, writer: DumpWriter, options: DumpOptions): Promise<boolean> {
+  const opening = {reuse: writer.readsOnce, signal: options.signal, ...spoolLimit(options)}
   if (path !== '-' && (await inspected(path)).isDirectory()) {
     await using folder = new DiskFolder(path, opening)
-    // An unreadable folder is told before anything is printed for it.
+    // A folder that can't be read is told before anything is printed for it.
     await folder.list()
-    return writer.folder({path, folder})
+    return isWrong(await writer.folder({path, folder}))
   }
   await using file = await openFile(path, opening)
   await using folder = file.folder
-  const head = await file.read(0, headBytes)
-  const classified = classify(file.name, head, file.size)
-  const place = folder && placeOf(folder.path)
-  await writer.file({file, classified, folder, place, decoder: await decoderFor(options, place)})
+  const findings = await dumpFile({file, folder, place: folder && placeOf(folder.path)}, writer, options)
   const change = await file.change()
   if (change) options.warning(`${path} ${change} while it was read: what is shown is its first ${file.size} bytes.`)
+  // What was being written is no damage.
+  return isWrong(change === 'grew' ? findings.filter(({code}) => !tails.has(code)) : findings)
+}
+
+/** One file of whatever folder. */
+export async function dumpFile(
+  {file, folder, place}: Pick<DumpInput, 'file' | 'folder' | 'place'>,
+  writer: DumpWriter,
+  options: DumpOptions,
+): Promise<readonly Finding[]> {
+  const classified = classify(file.name, await file.read(0, headBytes), file.size)
+  const decoder = await decoderFor(options, place)
+  return writer.file({file: watched(file, options), classified, folder, place, decoder})
+}
+
+/** Tells how far the reading has come. */
+function watched(file: OpenFile, {progress}: DumpOptions): OpenFile {
+  if (!progress) return file
+  const {path, name, size} = file
+  return {
+    path,
+    name,
+    size,
+    read(position, length) {
+      progress(path, position, size)
+      return file.read(position, length)
+    },
+  }
+}
+
+const tails: ReadonlySet<string> = new Set(['cut', 'cut-header', 'zero-fill'])
+
+export function isWrong(findings: readonly Finding[]): boolean {
+  return findings.some(({severity}) => severity !== 'info')
 }
 
 /** Topic and partition of a folder's name; `.` has one, too. */
@@ -48,7 +83,10 @@ export function placeOf(folder: string): FolderName | undefined {
   return parseFolderName(basename(resolve(folder)))
 }
 
-async function decoderFor(options: DumpOptions, place: FolderName | undefined): Promise<DecoderName | undefined> {
+export async function decoderFor(
+  options: DumpOptions,
+  place: FolderName | undefined,
+): Promise<DecoderName | undefined> {
   if (options.decoder === 'none') return undefined
   if (options.decoder !== 'auto') return options.decoder
   // The decoders bring all of Kafka's schemas with them.
@@ -60,5 +98,3 @@ async function decoderFor(options: DumpOptions, place: FolderName | undefined): 
 function spoolLimit({maxDecompressedBytes}: DumpOptions): {maxSpoolBytes?: number} {
   return maxDecompressedBytes === undefined ? {} : {maxSpoolBytes: maxDecompressedBytes}
 }
-
-export type {DumpInput}

@@ -1,4 +1,5 @@
 import {type ExplainedField, explainBatch} from '../log/explain.js'
+import type {Finding} from '../log/finding.js'
 import {bytesJson, valueJson} from '../log/json.js'
 import {readLog} from '../log/read-log.js'
 import {escapedString} from '../log/text/encodings.js'
@@ -16,7 +17,7 @@ const hidden = /^(header )?(key|value)$|^records$/
 
 /** `--explain --at POSITION`: one batch as an annotated hexdump, field by field. */
 export class ExplainWriter implements DumpWriter {
-  found = false
+  readonly readsOnce = false
   readonly enough = false
   readonly #at: number
   readonly #asJson: boolean
@@ -30,7 +31,7 @@ export class ExplainWriter implements DumpWriter {
     this.#options = options
   }
 
-  async file(input: DumpInput): Promise<void> {
+  async file(input: DumpInput): Promise<readonly Finding[]> {
     const {file, classified} = input
     if (classified.kind !== 'log' && classified.kind !== 'snapshot-log') {
       throw new KxError('usage', 'KX_USAGE', `${file.path} has no batches to explain: it is a file of another kind.`)
@@ -48,16 +49,18 @@ export class ExplainWriter implements DumpWriter {
     }
     const bytes = Buffer.from(await file.read(position, Math.min(sizeInBytes, file.size - position)))
     const {fields, problem} = await explainBatch(bytes, position)
-    this.found ||= problem !== undefined || fields.some(({name, value}) => name === 'crc' && value.includes('WRONG'))
     const shown = this.#options.redact ? fields.map(withoutContent) : fields
     await this.#write(
       Buffer.from(
         this.#asJson ? asJson(file.path, position, shown, problem) : asText(file.path, position, shown, problem),
       ),
     )
+    const isWrong = problem !== undefined || fields.some(({name, value}) => name === 'crc' && value.includes('WRONG'))
+    const explanation = problem ?? 'The stored CRC is not that of the bytes.'
+    return isWrong ? [{code: 'crc', severity: 'error', file: file.path, position, explanation}] : []
   }
 
-  async folder({path}: DumpFolder): Promise<void> {
+  async folder({path}: DumpFolder): Promise<never> {
     throw new KxError('usage', 'KX_USAGE', `${path} is a folder: --explain needs one file.`)
   }
 

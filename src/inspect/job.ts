@@ -4,7 +4,9 @@ import type {Classified} from '../log/files/kinds.js'
 import type {FolderName} from '../log/files/names.js'
 import type {FieldFormat} from '../log/text/field-text.js'
 import type {FilterOptions} from '../log/filter.js'
+import type {Finding} from '../log/finding.js'
 import type {OpenFile} from '../log/folder.js'
+import type {LogVisitor} from '../log/read-log.js'
 import type {FolderTree} from '../log/verify/report.js'
 import type {KxError} from '../util/errors.js'
 
@@ -30,8 +32,8 @@ export interface DumpOptions {
   readonly limit: number
   readonly filter: FilterOptions
   readonly signal: AbortSignal
-  /** Bytes of the file that were read, and all of them. */
-  readonly progress: (path: string, done: number, total: number) => void
+  /** Bytes of the file that were read, and all of them; `undefined`: nobody looks. */
+  readonly progress: ((path: string, done: number, total: number) => void) | undefined
   readonly warning: (text: string) => void
   /** A line for stderr, as it is. */
   readonly complain: (line: string) => void
@@ -58,14 +60,32 @@ export interface DumpFolder {
 
 /** One output format. Files come one after another. */
 export interface DumpWriter {
-  file(input: DumpInput): Promise<void>
-  folder(input: DumpFolder): Promise<void>
+  /** Gives what was found in the file: the first findings of each kind. */
+  file(input: DumpInput): Promise<readonly Finding[]>
+  folder(input: DumpFolder): Promise<readonly Finding[]>
   /** An input that can't be read; the others go on. */
   failed(path: string, error: KxError): Promise<void>
   /** After all inputs. */
   end(): Promise<void>
-  /** Whether something was found that makes the exit code 1. */
-  readonly found: boolean
   /** The limit is reached. */
   readonly enough: boolean
+  /** Each file is read once from front to back, so that what one read gave may be gone with the next. */
+  readonly readsOnce: boolean
+  /** Begins a log that goes on and on; a format that needs an end has none of this. */
+  follow?(log: FollowedLog): Promise<Following>
+}
+
+/** A log whose segments come one after another. */
+export interface FollowedLog {
+  /** Of the folder. */
+  readonly path: string
+  readonly decoder: DecoderName | undefined
+}
+
+export interface Following {
+  /** Has nothing left to write after each `drain`. */
+  readonly visitor: LogVisitor
+  /** The batches of this file come next. */
+  segment(name: string): void
+  findings(): readonly Finding[]
 }

@@ -1,9 +1,9 @@
 import {controlRecord} from '../log/decode/control.js'
-import type {RecordDecoder} from '../log/decode/decoder.js'
+import type {DecoderName, RecordDecoder} from '../log/decode/decoder.js'
 import {type BytesJson, bytesJson, redactedJson, valueJson} from '../log/json.js'
 import type {RecordCursor} from '../log/record-cursor.js'
-import type {DumpInput, DumpOptions} from './job.js'
-import {decoderOf} from './reading.js'
+import type {DumpOptions} from './job.js'
+import {decoderNamed} from './reading.js'
 
 export interface Meaning {
   /** Fields of the record's object, without braces; empty if nothing is known. */
@@ -23,8 +23,8 @@ export class Meanings {
     this.#bytes = bytes
   }
 
-  static async for(input: DumpInput, {redact}: DumpOptions): Promise<Meanings> {
-    return new Meanings(redact ? undefined : await decoderOf(input), redact ? redactedJson : bytesJson)
+  static async for(decoder: DecoderName | undefined, {redact}: DumpOptions): Promise<Meanings> {
+    return new Meanings(redact ? undefined : await decoderNamed(decoder), redact ? redactedJson : bytesJson)
   }
 
   of({offset, key, value}: RecordCursor, isControl: boolean): Meaning {

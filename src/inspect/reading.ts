@@ -1,7 +1,7 @@
-import type {RecordDecoder} from '../log/decode/decoder.js'
+import type {DecoderName, RecordDecoder} from '../log/decode/decoder.js'
 import type {OpenFile} from '../log/folder.js'
 import type {ReadOptions} from '../log/read-log.js'
-import type {DumpInput, DumpOptions} from './job.js'
+import type {DumpOptions} from './job.js'
 
 const chunkBytes = 1_048_576
 
@@ -15,9 +15,9 @@ export function readOptions(_file: OpenFile, options: DumpOptions): ReadOptions 
   }
 }
 
-/** The decoder of the file's records; loaded only where there is one. */
-export async function decoderOf({decoder}: DumpInput): Promise<RecordDecoder | undefined> {
-  if (decoder === undefined) return undefined
-  const {decoderNamed} = await import('../log/decode/decoder.js')
-  return decoderNamed(decoder)
+/** A decoder of records; loaded only where there is one. */
+export async function decoderNamed(name: DecoderName | undefined): Promise<RecordDecoder | undefined> {
+  if (name === undefined) return undefined
+  const decoders = await import('../log/decode/decoder.js')
+  return decoders.decoderNamed(name)
 }

@@ -4,6 +4,7 @@ import type {Finding} from '../log/finding.js'
 import type {OpenFile} from '../log/folder.js'
 import {type LogVisitor, readLog} from '../log/read-log.js'
 import {type LogStats, StatsVisitor} from '../log/stats.js'
+import {FindingList} from '../log/text/finding-list.js'
 import type {Write} from '../log/text/line-writer.js'
 import {KxError} from '../util/errors.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
@@ -23,7 +24,7 @@ export interface StatsReport {
 
 /** `--stats`: counts, and shows the counts of each input at its end. */
 export class StatsWriter implements DumpWriter {
-  found = false
+  readonly readsOnce = true
   readonly #render: (reports: readonly StatsReport[]) => Promise<string>
   readonly #write: Write
   readonly #options: DumpOptions
@@ -41,20 +42,21 @@ export class StatsWriter implements DumpWriter {
     return this.#left <= 0
   }
 
-  async file(input: DumpInput): Promise<void> {
+  async file(input: DumpInput): Promise<readonly Finding[]> {
     const {file, classified} = input
     if (!isLog(classified.kind)) {
       throw new KxError('usage', 'KX_USAGE', `${file.path} has no batches to count: it is a file of another kind.`, {
         suggestions: ['Name a log, or the folder.'],
       })
     }
-    const counting = new Counting()
+    const counting = new Counting(file.path)
     await this.#count(file, counting)
-    this.#reports.push({path: file.path, stats: counting.stats.stats, bytesByKind: [], findingCount: counting.findings})
+    this.#reports.push({path: file.path, stats: counting.stats.stats, bytesByKind: [], findingCount: counting.count})
+    return counting.findings.all()
   }
 
-  async folder({path, folder}: DumpFolder): Promise<void> {
-    const counting = new Counting()
+  async folder({path, folder}: DumpFolder): Promise<readonly Finding[]> {
+    const counting = new Counting(path)
     const kinds = new Map<FileKind, {files: number; sizeInBytes: number}>()
     for (const name of await folder.list()) {
       const file = await folder.open(name)
@@ -65,7 +67,8 @@ export class StatsWriter implements DumpWriter {
       if (kind === 'log') await this.#count(file, counting)
     }
     const bytesByKind = [...kinds].map(([kind, sums]) => ({kind, ...sums}))
-    this.#reports.push({path, stats: counting.stats.stats, bytesByKind, findingCount: counting.findings})
+    this.#reports.push({path, stats: counting.stats.stats, bytesByKind, findingCount: counting.count})
+    return counting.findings.all()
   }
 
   async failed(_path: string, error: KxError): Promise<void> {
@@ -88,18 +91,21 @@ export class StatsWriter implements DumpWriter {
       new WatchingVisitor(visitor, file.path, finding => counting.add(finding)),
       readOptions(file, this.#options),
     )
-    this.found ||= counting.found
   }
 }
 
 class Counting {
   readonly stats = new StatsVisitor()
-  findings = 0
-  found = false
+  readonly findings: FindingList
+  count = 0
 
-  add({severity}: Finding): void {
-    this.findings++
-    this.found ||= severity !== 'info'
+  constructor(path: string) {
+    this.findings = new FindingList(path)
+  }
+
+  add(finding: Finding): void {
+    if (finding.severity !== 'info') this.count++
+    this.findings.add(finding)
   }
 }
 

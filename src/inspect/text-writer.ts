@@ -1,5 +1,6 @@
 import {resolve} from 'node:path'
 import type {FileKind} from '../log/files/kinds.js'
+import {parseFileName} from '../log/files/names.js'
 import {isTextFileKind} from '../log/files/text-files.js'
 import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
 import type {Finding} from '../log/finding.js'
@@ -10,11 +11,13 @@ import {escapedString} from '../log/text/encodings.js'
 import type {Dialect} from '../log/text/field-text.js'
 import {FinalReport} from '../log/text/final-report.js'
 import {LineWriter, type Write} from '../log/text/line-writer.js'
-import {writeFinding} from '../log/text/log-text.js'
+import {LogText, writeFinding} from '../log/text/log-text.js'
+import type {Report} from '../log/verify/report.js'
 import {KxError} from '../util/errors.js'
-import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
+import type {DumpFolder, DumpInput, DumpOptions, DumpWriter, FollowedLog, Following} from './job.js'
 import {Limited} from './limited.js'
-import {decoderOf} from './reading.js'
+import {Promptly} from './promptly.js'
+import {decoderNamed} from './reading.js'
 
 /** What a file without a folder has beside it. */
 const nothing: Folder = {path: '', list: async () => [], open: async () => undefined}
@@ -24,15 +27,17 @@ const nothing: Folder = {path: '', list: async () => [], open: async () => undef
  * header values and findings, and knows more kinds of files.
  */
 export class TextWriter implements DumpWriter {
-  found = false
+  readonly readsOnce = true
   readonly #dialect: Dialect
+  readonly #overview: (report: Report) => Promise<string>
   readonly #out: LineWriter
   readonly #report: FinalReport
   readonly #options: DumpOptions
   #left: number
 
-  constructor(dialect: Dialect, write: Write, options: DumpOptions) {
+  constructor(dialect: Dialect, overview: (report: Report) => Promise<string>, write: Write, options: DumpOptions) {
     this.#dialect = dialect
+    this.#overview = overview
     this.#out = new LineWriter(write)
     this.#report = new FinalReport(options.style, options.bugCompatible)
     this.#options = options
@@ -43,14 +48,13 @@ export class TextWriter implements DumpWriter {
     return this.#left <= 0
   }
 
-  async file(input: DumpInput): Promise<void> {
+  async file(input: DumpInput): Promise<readonly Finding[]> {
     const {file, folder = nothing, classified} = input
     const out = this.#dumpOut(file.path)
     const {findings, unreadable} = await (this.#dialect === 'kafka'
       ? this.#kafka(input, folder, out)
       : this.#kx(input, folder, out))
     await this.#out.drain()
-    this.found ||= findings.some(({severity}) => severity !== 'info')
     if (unreadable !== undefined) throw new KxError('input', 'KX_READ_FAILED', `${file.path}: ${unreadable}`)
     if (this.#dialect === 'kx' && classified.kind === 'unknown') {
       throw new KxError(
@@ -62,21 +66,20 @@ export class TextWriter implements DumpWriter {
         },
       )
     }
+    return findings
   }
 
-  async folder({path, folder}: DumpFolder): Promise<void> {
+  async folder({path, folder}: DumpFolder): Promise<readonly Finding[]> {
     if (this.#dialect === 'kafka') {
       this.#out.text(`Dumping ${path}\n`)
       this.#options.complain(`Ignoring unknown file ${path}`)
-      return
+      return []
     }
-    const {verifyFolder} = await import('../log/verify/verify-folder.js')
-    const {hasFindings} = await import('../log/verify/report.js')
-    const {reportText} = await import('../log/verify/report-text.js')
-    const report = await verifyFolder(folder, {signal: this.#options.signal})
-    this.found ||= hasFindings(report)
-    this.#out.text(reportText(report))
+    const {findingsOf, verifiedFolder} = await import('./verify-writer.js')
+    const report = await verifiedFolder(folder, this.#options)
+    this.#out.text(await this.#overview(report))
     await this.#out.drain()
+    return findingsOf(report)
   }
 
   async failed(path: string, error: KxError): Promise<void> {
@@ -88,8 +91,32 @@ export class TextWriter implements DumpWriter {
 
   async end(): Promise<void> {
     await this.#out.drain()
-    const report = this.#report.text()
+    // In kx's dialect findings stand where they belong.
+    const report = this.#dialect === 'kafka' ? this.#report.text() : ''
     if (report !== '') this.#options.complain(report.trimEnd())
+  }
+
+  async follow({path, decoder}: FollowedLog): Promise<Following> {
+    const out = this.#out
+    const {printData, limit: _, ...options} = this.#options
+    const text = new LogText(out, {
+      ...options,
+      path,
+      name: path,
+      dialect: this.#dialect,
+      deepIteration: options.deep,
+      printDataLog: printData,
+      decoder: printData ? await decoderNamed(decoder) : undefined,
+    })
+    const visitor = this.#wrapped(text)
+    return {
+      visitor: new Promptly(visitor, () => out.at > 0),
+      segment: name => {
+        this.#line(`Dumping ${escapedString(`${path}/${name}`)}`)
+        this.#line(`Log starting offset: ${parseFileName(name).offset ?? 'unknown'}`)
+      },
+      findings: () => text.findings,
+    }
   }
 
   async #kafka(input: DumpInput, folder: Folder, out: DumpOut) {
@@ -139,7 +166,7 @@ export class TextWriter implements DumpWriter {
       deepIteration: deep,
       printDataLog: printData,
       // In kx's dialect the folder chooses the decoder, but shows no data that were not asked for.
-      decoder: printData ? await decoderOf(input) : undefined,
+      decoder: printData ? await decoderNamed(input.decoder) : undefined,
       ...(isLimited ? {wrap: text => this.#wrapped(text)} : {}),
     }
   }
