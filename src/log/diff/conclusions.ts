@@ -208,6 +208,7 @@ function tails(facts: Facts, diverged: ReadonlySet<number>): Conclusion[] {
     const own = behind.filter(({holdings}) => longer.some(index => typeof holdings[index] === 'number'))
     const last = own.at(-1)
     if (!last) return []
+    if (end < facts.from) return [beforeTheOthers(facts, indexes, end)]
     const records = own.reduce((sum, range) => sum + Math.max(...longer.map(index => range.records[index] ?? 0)), 0)
     const epochs = joined(own.map(range => longer.map(index => range.epochs[index]).find(span => span) ?? null))
     const names = indexes.map(index => replicas[index]?.name ?? '')
@@ -227,6 +228,21 @@ function tails(facts: Facts, diverged: ReadonlySet<number>): Conclusion[] {
       },
     ]
   })
+}
+
+/** A replica that ends before the others begin: Kafka's follower then starts anew at the leader's log start. */
+function beforeTheOthers({replicas, from, to}: Facts, indexes: readonly number[], end: bigint): Conclusion {
+  const names = indexes.map(index => replicas[index]?.name ?? '')
+  const verb = names.length === 1 ? 'ends' : 'end'
+  const starts = list(replicas.filter(({logStartOffset}) => logStartOffset === from).map(({name}) => name))
+  return {
+    code: 'nothing-shared',
+    severity: 'warning',
+    replicas: names,
+    from,
+    to,
+    text: `${list(names)} ${verb} at ${end}, and ${starts} begins only at ${from}: they share no offset. A follower that is so far behind drops its log and starts anew there.`,
+  }
 }
 
 /** Differences that are as they should be, but worth knowing. */
