@@ -146,7 +146,7 @@ export class KafkajsLoad {
 let isQuiet = false
 
 /** kafkajs sets a timer of negative length whenever it connects, of which Node 24 warns on stderr (tulios/kafkajs#1751). Other warnings pass. */
-function withoutTimerWarning(): void {
+export function withoutTimerWarning(): void {
   if (isQuiet) return
   isQuiet = true
   const listeners = process.listeners('warning')

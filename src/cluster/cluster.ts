@@ -88,6 +88,31 @@ export interface Cluster extends AsyncDisposable {
   down(options: {readonly wipe: boolean}): Promise<void>
   /** Runs Kafka's own dump tool of the cluster's version over copies of these files; its stdout. */
   dumpLog(files: readonly {readonly name: string; readonly bytes: Buffer}[], flags: readonly string[]): Promise<string>
+  /**
+   * Runs another of Kafka's own tools, of the cluster's version, beside the cluster; bounded by its `timeoutMs`.
+   * @throws KxError KX_KAFKA_TOOL (environment) with the tool's last line if it fails or is not done in time
+   */
+  runTool(tool: KafkaTool): Promise<{readonly stdout: string; readonly stderr: string}>
+}
+
+/** A main class of Kafka's jars with its arguments. */
+export interface KafkaTool {
+  /** For messages: `Kafka's verifiable producer`. */
+  readonly what: string
+  readonly mainClass: string
+  /** Settings that the tool reads: laid down where it runs, and gone afterwards. Log4j reads the one named `log4j2.properties`. */
+  readonly files: readonly {readonly name: string; readonly text: string}[]
+  arguments(place: ToolPlace): readonly string[]
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+/** What a tool must know of the place where it runs. */
+export interface ToolPlace {
+  /** Brokers as they are reached from there. */
+  readonly bootstrapServers: string
+  /** The path of one of its files. */
+  path(name: string): string
 }
 
 export interface StartOptions {

@@ -57,6 +57,13 @@ export function addressOf(spec: ClusterSpec, nodeId: number, clientPorts: Compos
   return `${serviceName(spec, nodeId)}:${ports.CTRL}`
 }
 
+/** `host:port` of each broker on the cluster's network: a client beside the brokers is told these names again. */
+export function replicationAddresses(spec: ClusterSpec): string[] {
+  return nodeIds(spec)
+    .filter(id => rolesOf(spec, id).includes('broker'))
+    .map(id => `${serviceName(spec, id)}:${ports.REPL}`)
+}
+
 /**
  * A setting's name as the image reads it (kafka.docker.KafkaDockerWrapper, which undoes this in the same order):
  * `.` → `_`, `_` → `__`, `-` → `___`.

@@ -1,5 +1,7 @@
 import type {Proof} from '../cluster/cluster.js'
 import type {Found, ReplicaRecords, Writes} from '../history/operation.js'
+import type {ClientName, Codec, Told} from '../history/told.js'
+import type {DamagedCopy, ReplicaReading} from './segment-reading.js'
 import type {TimelineEvent} from './timeline.js'
 
 /** A fault as a trial keeps it: times are milliseconds on the trial's clock, `wallMs` is the clock of Kafka's records. */
@@ -30,6 +32,21 @@ export interface LoadOptions {
   readonly connections?: number
   readonly perSecond: number
   readonly timeoutMs?: number
+}
+
+/** What one producer of a client is told to write. */
+export interface Series {
+  readonly codec: Codec
+  readonly producer: 'plain' | 'idempotent'
+  readonly count: number
+}
+
+export interface TransactionOptions {
+  /** Java's copier takes no settings, and compresses nothing: what was told to it says so. */
+  readonly codec: Codec
+  /** Its first records are written again. */
+  readonly source: Told
+  readonly count: number
 }
 
 /** A writer that goes on until it is stopped. Each value is tried once: what broke is `info`, never silently repeated. */
@@ -90,6 +107,10 @@ export interface BenchTopic {
   readonly name: string
   write(options: WriteOptions): Promise<Writes>
   load(options: LoadOptions): Promise<Load>
+  /** Lets a client write series one after another, each with a producer of its own; what it was told of each. */
+  produce(client: ClientName, series: readonly Series[]): Promise<readonly Told[]>
+  /** Lets a client write in transactions, some of which it commits and some it aborts (Java's copier: at random). */
+  transact(client: ClientName, options: TransactionOptions): Promise<Told>
   follow(): Promise<Following>
   /** Leader's high watermark and log end offset, over the wire. */
   watermarks(): Promise<Watermarks>
@@ -120,6 +141,8 @@ export interface Bench<T extends string = string> {
   /** Log end offsets of the followers over the wire (ListOffsets, replica id −2), each topic. They must run. */
   followerEnds(): Promise<readonly ReplicaEnd[]>
   untilReplicasAreEqual(): Promise<void>
+  /** The same, and no transaction is open: the markers of those that ended are written after their clients were told. */
+  untilNothingIsOpen(): Promise<void>
   /** Waits until every topic has a living leader, as a living broker says; the ids by the apparatus' names. */
   untilLed(): Promise<Readonly<Record<T, number>>>
   /** Waits until the ISR of every topic has this size. */
@@ -136,6 +159,10 @@ export interface Bench<T extends string = string> {
   readAll(): Promise<Readonly<Record<T, readonly Found[]>>>
   /** The segment files of every replica of every topic. `topic` is the real name. */
   replicaRecords(): Promise<readonly ReplicaRecords[]>
+  /** The same files, read by kx and by Kafka's own dump tool. Keyed by the apparatus' names; the same bytes for both. */
+  readSegments(): Promise<Readonly<Record<T, readonly ReplicaReading[]>>>
+  /** For each batch in the leader's files of all topics: a copy in which one bit of that batch was flipped, read by both. */
+  readDamagedCopies(): Promise<readonly DamagedCopy[]>
   /** What the controller's own log says of the apparatus' topics and of the brokers, since the trial began. */
   timeline(): Promise<readonly TimelineEvent[]>
   faults(): readonly FaultRecord[]

@@ -1,5 +1,6 @@
 import type {Reach} from '../wire/types.js'
 import type {Profile} from '../cluster/spec.js'
+import type {ClientName} from '../history/told.js'
 import type {Bench} from './bench.js'
 import type {Verdict} from './claims.js'
 import type {Figure} from './figures.js'
@@ -40,6 +41,8 @@ export interface ConditionBase {
   readonly label: string
   /** How many blows (trials) are planned under this condition; 3, and 1 with `--quick`, if not said. */
   readonly blows?: Blows
+  /** The client without which it can't be had: it is left out where that is not installed, and the run says so. */
+  readonly client?: ClientName
 }
 
 /** One trial as the verdict sees it. */

@@ -61,9 +61,29 @@ export interface BlocksFigure {
   readonly title: string
   readonly rows: readonly {
     readonly name: string
-    readonly blocks: readonly {readonly size: number; readonly label: string; readonly tone: Tone}[]
+    /** Stands small below the name. */
+    readonly note?: string
+    readonly blocks: readonly Block[]
   }[]
   readonly unit: string
+  /** The size that fills a line: longer rows go on in the next one. Default: that of the largest row. */
+  readonly line?: number
+  /** Stands below, for whoever has to know how to read it. */
+  readonly caption?: string
+  /** What the tones mean, where the labels do not say it. */
+  readonly legend?: readonly {readonly tone: Tone; readonly text: string}[]
+}
+
+export interface Block {
+  readonly size: number
+  readonly label: string
+  readonly tone: Tone
+  /** For a block that is too narrow for its label: one or two letters. */
+  readonly short?: string
+  /** How much of its size is a header, which is drawn darker. */
+  readonly head?: number
+  /** All that is to be said of it, for whoever points at it. Default: the label and the size. */
+  readonly detail?: string
 }
 
 export type Tone = 'good' | 'bad' | 'warn' | 'neutral' | 'accent'

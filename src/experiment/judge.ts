@@ -124,7 +124,7 @@ export function trialsOf(
 ): Trials<unknown> {
   const all = trials.map(({number, condition, observation}): Trial<unknown> => ({number, condition, observation}))
   const plan = (conditions: readonly string[]) =>
-    conditions.reduce((sum, condition) => sum + plannedOf(planned, condition), 0)
+    conditions.reduce((sum, condition) => sum + plannedOf(note, planned, condition), 0)
   const sample = (chosen: readonly Trial<unknown>[], conditions: readonly string[]): Sample<unknown> =>
     Object.assign([...chosen], {planned: plan(conditions)})
   return {
@@ -177,15 +177,20 @@ function claimed(note: AnyExperiment, counted: Trials<unknown>, knobs: Readonly<
 
 function shortOf(note: AnyExperiment, ok: readonly TrialRecord[], planned: StoredRun['planned']): string | undefined {
   const short = Object.keys(note.conditions).flatMap(condition => {
-    const [have, want] = [ok.filter(trial => trial.condition === condition).length, plannedOf(planned, condition)]
+    const [have, want] = [ok.filter(trial => trial.condition === condition).length, plannedOf(note, planned, condition)]
     return have >= want ? [] : [`${have} of ${want} planned trials under ${condition}`]
   })
   return short.length === 0 ? undefined : `only ${list(short)} count`
 }
 
-/** A condition of which the plan says nothing sensible needs a trial all the same. */
-function plannedOf(planned: StoredRun['planned'], condition: string): number {
+/**
+ * A condition of which the plan says nothing sensible needs a trial all the same. 0 is sensible for a condition that needs a
+ * client which may not be there: it was left out, and no claim may rest on it.
+ */
+function plannedOf(note: AnyExperiment, planned: StoredRun['planned'], condition: string): number {
   const count = own(planned, condition)
+  const {client} = (own(note.conditions, condition) ?? {}) as {client?: string}
+  if (count === 0 && client !== undefined) return 0
   return typeof count === 'number' && count >= 1 ? count : 1
 }
 

@@ -1,6 +1,17 @@
-import type {BenchTopic, Following, Load, LoadOptions, Watermarks, WriteOptions} from '../experiment/bench.js'
+import type {
+  BenchTopic,
+  Following,
+  Load,
+  LoadOptions,
+  Series,
+  TransactionOptions,
+  Watermarks,
+  WriteOptions,
+} from '../experiment/bench.js'
+import type {ClientName, Told} from '../history/told.js'
 import type {Found, Writes} from '../history/operation.js'
 import {startKafkajsLoad} from '../clients/kafkajs.js'
+import {produceSeries, transact} from './producing.js'
 import {readTo, recordsFrom, WireFollowing} from './reading.js'
 import {WireLoad, type WritingContext, writeSeries} from './writing.js'
 
@@ -32,6 +43,14 @@ export class BenchTopicOnWire implements BenchTopic {
       now,
       record,
     })
+  }
+
+  async produce(client: ClientName, series: readonly Series[]): Promise<readonly Told[]> {
+    return produceSeries(this.context, {topic: this.name, number: ++this.#writers}, client, series)
+  }
+
+  async transact(client: ClientName, options: TransactionOptions): Promise<Told> {
+    return transact(this.context, {topic: this.name, number: ++this.#writers}, client, options)
   }
 
   async follow(): Promise<Following> {

@@ -1,5 +1,6 @@
 import type {ClusterNode, Proof} from '../cluster/cluster.js'
 import type {Bench, BenchBroker, BenchTopic, Cut, FaultRecord, ReplicaEnd, WriteOptions} from '../experiment/bench.js'
+import type {DamagedCopy, ReplicaReading} from '../experiment/segment-reading.js'
 import type {TimelineEvent} from '../experiment/timeline.js'
 import type {Found, ReplicaRecords, Writes} from '../history/operation.js'
 import {pause} from '../util/until.js'
@@ -8,7 +9,8 @@ import {type Apparatus, untilInSync} from './apparatus.js'
 import {BenchTopicOnWire} from './bench-topic.js'
 import {act, type FaultContext, heal} from './faults.js'
 import {readTimeline} from './metadata-timeline.js'
-import {recordsOn} from './segments.js'
+import {readDamaged, readReplicas} from './segment-readings.js'
+import {type Keep, logsOf, recordsOn} from './segments.js'
 import type {ClusterView, PartitionView} from './view.js'
 import type {WritingContext} from './writing.js'
 
@@ -108,6 +110,18 @@ export class LabBench implements Bench {
     })
   }
 
+  async untilNothingIsOpen(): Promise<void> {
+    await this.#view.settle('no open transaction', restoreTimeoutMs, async () => {
+      for (const [topic, {leader}] of await this.#view.partitions(this.#names)) {
+        const end = await this.#view.logEndOffset(leader, topic)
+        const stable = await this.#view.lastStableOffset(leader, topic)
+        if (stable !== end) throw new Error(`${topic} is stable up to ${stable}, and ends at ${end}.`)
+      }
+      return true
+    })
+    await this.untilReplicasAreEqual()
+  }
+
   async untilLed(): Promise<Record<string, number>> {
     return this.#view.settle('a living leader on every topic', electionTimeoutMs, async () => {
       const partitions = await this.#view.partitions(this.#names)
@@ -178,6 +192,33 @@ export class LabBench implements Bench {
     return all
   }
 
+  async readSegments(): Promise<Record<string, readonly ReplicaReading[]>> {
+    const partitions = await this.#view.partitions(this.#names)
+    const topics = []
+    for (const topic of this.#names) {
+      topics.push({
+        topic,
+        highWatermark: await this.#view.highWatermark(partitions.get(topic)?.leader ?? -1, topic),
+        logEndOffset: (nodeId: number) => this.#view.logEndOffset(nodeId, topic),
+        keep: (nodeId: number) => this.#keeper(nodeId, 'end'),
+      })
+    }
+    const {cluster} = this.#view
+    const readings = await readReplicas(cluster, cluster.brokers, topics)
+    return Object.fromEntries(
+      [...this.options.apparatus.topics].map(([name, topic]) => [name, readings.get(topic) ?? []]),
+    )
+  }
+
+  async readDamagedCopies(): Promise<readonly DamagedCopy[]> {
+    const node = this.#view.node(this.options.apparatus.leader)
+    const logs = []
+    for (const [name, topic] of this.options.apparatus.topics) {
+      for (const log of (await logsOf(node, topic, () => undefined)).logs) logs.push({topic: name, ...log})
+    }
+    return readDamaged(this.#view.cluster, logs, this.random)
+  }
+
   async timeline(): Promise<readonly TimelineEvent[]> {
     const {apparatus, startWallMs} = this.options
     const topics = new Map([...apparatus.topics].map(([name, topic]) => [topic, name]))
@@ -241,13 +282,13 @@ export class LabBench implements Bench {
   async #recordsOf(node: ClusterNode, when: string): Promise<readonly ReplicaRecords[]> {
     const all: ReplicaRecords[] = []
     for (const topic of this.#names) {
-      all.push(
-        await recordsOn(node, topic, (path, bytes) =>
-          this.options.keepEvidence(`broker-${node.nodeId}-${when}/${path}`, bytes),
-        ),
-      )
+      all.push(await recordsOn(node, topic, this.#keeper(node.nodeId, when)))
     }
     return all
+  }
+
+  #keeper(nodeId: number, when: string): Keep {
+    return (path, bytes) => this.options.keepEvidence(`broker-${nodeId}-${when}/${path}`, bytes)
   }
 
   #broker(nodeId: number): BenchBroker {

@@ -13,6 +13,7 @@ import {cleanGround, sweep} from './apparatus.js'
 import {experimentNames, loadExperiment} from './experiments.js'
 import {knobsOf} from './knobs.js'
 import {estimateSeconds, planTrials, plannedBlows} from './plan.js'
+import {obstaclesOf} from './producing.js'
 import {assemble, type RunState} from './record.js'
 import {Redaction} from './redact.js'
 import {readFaults, readWitness, Store, type StoredPlan, type StoredTrial} from './store.js'
@@ -55,11 +56,14 @@ const startUpSeconds = 10
  */
 export async function runExperiment(name: string, options: RunOptions): Promise<{run: RunRecord; input: ReportInput}> {
   const note = await loadExperiment(name)
-  const planned = plannedBlows(note, options)
+  const leftOut = await obstaclesOf(note)
+  const planned = {...plannedBlows(note, options), ...Object.fromEntries(Object.keys(leftOut).map(id => [id, 0]))}
   knobsOf(note, options.knobs) // A wrong knob is told before a cluster is started for it.
   const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31)
   const about = duration(estimateSeconds(note, planned, startUpSeconds) * 1_000)
   options.watch({kind: 'plan', text: `${note.question}\n${planText(note, planned)}, seed ${seed}, about ${about}.`})
+  const missing = Object.entries(leftOut).map(([id, why]) => `left out: ${labelOf(note, id)}. ${why}`)
+  for (const text of missing) options.watch({kind: 'warning', text})
 
   const store = Store.create(options.resultsDir, name, new Redaction(options.cluster.config))
   const startedMs = performance.now()
@@ -75,7 +79,17 @@ export async function runExperiment(name: string, options: RunOptions): Promise<
       progress: text => options.watch({kind: 'phase', text}),
     })
     options.watch({kind: 'phase', text: `running ${acquired.why}`})
-    session = await Session.begin({name, note, planned, seed, options, store, cluster: acquired.cluster, startedMs})
+    session = await Session.begin({
+      name,
+      note,
+      planned,
+      seed,
+      options,
+      store,
+      cluster: acquired.cluster,
+      startedMs,
+      notes: missing,
+    })
     await session.runAll()
     return await session.finish('done')
   } catch (error) {
@@ -111,10 +125,14 @@ async function release({cluster, lock}: Acquired, {cluster: choice, watch}: RunO
 }
 
 function planText(note: AnyExperiment, planned: Readonly<Record<string, number>>): string {
-  const conditions = note.conditions as Readonly<Record<string, {label: string}>>
   return Object.entries(planned)
-    .map(([id, blows]) => `${blows} × ${conditions[id]?.label ?? id}`)
+    .filter(([, blows]) => blows > 0)
+    .map(([id, blows]) => `${blows} × ${labelOf(note, id)}`)
     .join(', ')
+}
+
+function labelOf(note: AnyExperiment, condition: string): string {
+  return (note.conditions as Readonly<Record<string, {label: string}>>)[condition]?.label ?? condition
 }
 
 interface SessionOptions {
@@ -126,17 +144,21 @@ interface SessionOptions {
   readonly store: Store
   readonly cluster: Cluster
   readonly startedMs: number
+  /** What is to be said of the run before it has begun. */
+  readonly notes: readonly string[]
 }
 
 /** The trials of one run and what has been saved of them. */
 class Session {
   readonly #trials: StoredTrial[] = []
-  readonly #notes: string[] = []
+  readonly #notes: string[]
 
   private constructor(
     private readonly session: SessionOptions,
     private readonly plan: StoredPlan,
-  ) {}
+  ) {
+    this.#notes = [...session.notes]
+  }
 
   static async begin(session: SessionOptions): Promise<Session> {
     const {name, note, planned, seed, options, store, cluster} = session
@@ -202,7 +224,7 @@ class Session {
   async #runOne(condition: string, of: number): Promise<StoredTrial> {
     const {note, name, store, cluster, options, seed} = this.session
     const number = this.#trials.length + 1
-    const label = (note.conditions as Readonly<Record<string, {label: string}>>)[condition]?.label ?? condition
+    const label = labelOf(note, condition)
     const place = {trial: number, of, condition}
     options.watch({kind: 'trial-start', text: label, ...place})
     const trial = await runTrial({

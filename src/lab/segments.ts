@@ -1,8 +1,7 @@
 import type {ClusterNode} from '../cluster/cluster.js'
 import type {ReplicaRecords} from '../history/operation.js'
-import {batches} from '../log/batches.js'
+import {readBatches} from '../log/batches.js'
 import {bufferSource} from '../log/byte-source.js'
-import {scan} from '../log/scan.js'
 import {nameOf} from '../kafka/topic-partition.js'
 import {safeOffset} from './reading.js'
 
@@ -12,23 +11,36 @@ export type Keep = (path: string, bytes: Buffer) => void
 /** A segment larger than this is not what kx's experiments write: it is refused rather than read into memory. */
 const segmentLimitBytes = 256 * 1_048_576
 
-/**
- * All records of partition 0 of a topic as they lie in this node's segment files, whatever state the node is in: the
- * second witness. Parses batches and checks every CRC (searching raw bytes for a value once made a false loss).
- */
-export async function recordsOn(node: ClusterNode, topic: string, keep: Keep): Promise<ReplicaRecords> {
+/** The names in the folder of a topic's partition 0 on this node, whatever state the node is in, and its `.log` files in their order. */
+export async function logsOf(
+  node: ClusterNode,
+  topic: string,
+  keep: Keep,
+): Promise<{readonly names: readonly string[]; readonly logs: readonly {name: string; bytes: Buffer}[]}> {
   const partition = {topic, partition: 0}
   const files = [...(await node.files(partition))].sort((a, b) => (a.name < b.name ? -1 : 1))
-  const records: ReplicaRecords['records'][number][] = []
-  let intact = files.some(({name}) => name.endsWith('.log'))
-  let logEndOffset = 0
+  const logs: {name: string; bytes: Buffer}[] = []
   for (const file of files) {
     const isLog = file.name.endsWith('.log')
     if (!isLog && file.name !== 'leader-epoch-checkpoint') continue
     if (file.size > segmentLimitBytes) throw new Error(`${file.name} of ${nameOf(partition)} has ${file.size} bytes`)
     const bytes = await file.open().read(0, file.size)
     keep(`${nameOf(partition)}/${file.name}`, bytes)
-    if (!isLog) continue
+    if (isLog) logs.push({name: file.name, bytes})
+  }
+  return {names: files.map(({name}) => name), logs}
+}
+
+/**
+ * All records of partition 0 of a topic as they lie in this node's segment files: the second witness. Parses batches and
+ * checks every CRC (searching raw bytes for a value once made a false loss).
+ */
+export async function recordsOn(node: ClusterNode, topic: string, keep: Keep): Promise<ReplicaRecords> {
+  const {logs} = await logsOf(node, topic, keep)
+  const records: ReplicaRecords['records'][number][] = []
+  let intact = logs.length > 0
+  let logEndOffset = 0
+  for (const {bytes} of logs) {
     const part = await parse(bytes)
     records.push(...part.records)
     intact &&= part.intact
@@ -41,8 +53,8 @@ async function parse(bytes: Buffer): Promise<Pick<ReplicaRecords, 'records' | 'i
   const records: ReplicaRecords['records'][number][] = []
   let logEndOffset = 0
   let readable = true
-  const {trailingBytes} = await scan(bufferSource(bytes), () => undefined)
-  for await (const batch of batches(bufferSource(bytes))) {
+  const {batches, trailingBytes} = await readBatches(bufferSource(bytes))
+  for (const batch of batches) {
     logEndOffset = safeOffset(batch.lastOffset) + 1
     readable &&= batch.crcIsRight && batch.problem === undefined
     if (batch.isControl) continue

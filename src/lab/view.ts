@@ -3,7 +3,7 @@ import {endsTheRun} from './final.js'
 import {KxError, messageOf} from '../util/errors.js'
 import {until} from '../util/until.js'
 import {Connection} from '../wire/connection.js'
-import {describeTopicPartitions, listOffsets} from '../wire/requests.js'
+import {describeTopicPartitions, type Isolation, listOffsets} from '../wire/requests.js'
 import type {Endpoint} from '../wire/types.js'
 
 /** What one broker says of a partition, now. */
@@ -131,9 +131,20 @@ export class ClusterView implements AsyncDisposable {
     return this.#offset(leader, topic, -1)
   }
 
-  async #offset(nodeId: number, topic: string, replicaId: -1 | -2): Promise<number> {
+  /** Up to where every transaction is decided; the leader tells. */
+  async lastStableOffset(leader: number, topic: string): Promise<number> {
+    return this.#offset(leader, topic, -1, 'read_committed')
+  }
+
+  async #offset(nodeId: number, topic: string, replicaId: -1 | -2, isolation?: Isolation): Promise<number> {
     const {errorCode, offset} = await this.ask(nodeId, connection =>
-      listOffsets(connection, {topic, partition: 0, timestamp: -1n, replicaId}),
+      listOffsets(connection, {
+        topic,
+        partition: 0,
+        timestamp: -1n,
+        replicaId,
+        ...(isolation === undefined ? {} : {isolation}),
+      }),
     )
     if (errorCode !== 0) {
       throw new KxError(

@@ -130,10 +130,19 @@ function barsText({bars, y}: BarsFigure, pen: Pen, width: number): string[] {
   return [pen.text(withUnit(y.label, shownUnit(y.unit))), ...rows]
 }
 
-/** Parts of a file, a batch, a header: each as wide as its share, and below them what they are and how large. */
-function blocksText({rows, unit}: BlocksFigure, pen: Pen, width: number): string[] {
-  const names = Math.max(0, ...rows.map(({name}) => textWidth(pen.text(name))))
+/**
+ * Parts of a file, a batch, a header: each as wide as its share, and below them what they are and how large. With a `line`
+ * the labels and sizes stand in the blocks, and long rows go on below.
+ */
+function blocksText(figure: BlocksFigure, pen: Pen, width: number): string[] {
+  const {rows, unit, line, caption, legend = []} = figure
+  const names = Math.max(0, ...rows.flatMap(({name, note = ''}) => [name, note].map(text => textWidth(pen.text(text)))))
   const room = Math.max(10, width - names - 3)
+  if (line !== undefined) {
+    const told = legend.map(({tone, text}) => `${pen.ink(inkOfTone[tone], sign[tone])} ${pen.text(text)}`)
+    const drawn = rows.flatMap(row => strip(row, {line, unit, room, names}, pen))
+    return [...drawn, ...(caption === undefined ? [] : wrap(pen.text(caption), width)), ...told]
+  }
   const largest = Math.max(1, ...rows.map(({blocks}) => blocks.reduce((sum, {size}) => sum + size, 0)))
   return rows.flatMap(({name, blocks}) => {
     const drawn = blocks.map(({size, label, tone}) => {
@@ -143,5 +152,38 @@ function blocksText({rows, unit}: BlocksFigure, pen: Pen, width: number): string
     const told = blocks.map(({size, label}) => `${pen.text(label)}: ${quantity(size, unit, pen.dash)}`).join('; ')
     const legend = wrap(pen.text(withUnit(told, shownUnit(unit))), width - names - 2)
     return [`${pad(pen.text(name), names)}  ${drawn.join('')}|`, ...legend.map(line => ' '.repeat(names + 2) + line)]
+  })
+}
+
+/** What stands for a tone where there is no colour. */
+const sign = {good: '+', bad: 'x', warn: '!', neutral: '.', accent: '='} as const
+
+interface Strip {
+  readonly line: number
+  readonly unit: string
+  readonly room: number
+  readonly names: number
+}
+
+/** Blocks side by side, as many as fit into a line; the name and its note stand before the first two. */
+function strip(row: BlocksFigure['rows'][number], {line, unit, room, names}: Strip, pen: Pen): string[] {
+  const lines: string[] = ['']
+  let used = 0
+  for (const {size, label, tone, short = label} of row.blocks) {
+    const cells = Math.min(room, Math.max(3, Math.floor((size / line) * room) || 0))
+    if (used > 0 && used + cells > room) {
+      lines.push('')
+      used = 0
+    }
+    const full = `${sign[tone]}${pen.text(label)} ${quantity(size, unit, pen.dash)}`
+    const text = textWidth(full) < cells ? full : `${sign[tone]}${pen.text(short)}`
+    lines[lines.length - 1] += `|${pen.ink(inkOfTone[tone], pad(clip(text, cells - 1, ''), cells - 1))}`
+    used += cells
+  }
+  const before = [row.name, row.note ?? '']
+  while (lines.length < (row.note === undefined ? 1 : 2)) lines.push('')
+  return lines.map((blocks, index) => {
+    const name = pad(pen.text(before[index] ?? ''), names)
+    return blocks === '' ? name.trimEnd() : `${name}  ${blocks}|`
   })
 }

@@ -1,9 +1,10 @@
-import type {BlocksFigure, Figure, LanesFigure, TableFigure} from '../experiment/figures.js'
+import type {Figure, LanesFigure, TableFigure} from '../experiment/figures.js'
 import {messageOf} from '../util/errors.js'
+import {blocksHtml, percent} from './html-blocks.js'
 import {barsHeight, type Charts} from './html-charts.js'
 import {type Html, html, type Piece} from './html-text.js'
 import {instant, joined, ticks, timeExtent, timeLabel} from './scale.js'
-import {quantity, shownUnit, withUnit} from './values.js'
+import {quantity, shownUnit} from './values.js'
 
 type Lane = LanesFigure['lanes'][number]
 
@@ -116,23 +117,6 @@ function spanHtml(
   const room = share(toMs - fromMs) < (covered ? 0.1 : 0.05) ? 'tiny' : covered ? 'covered' : ''
   const told = `${label}: ${instant(fromMs)} to ${instant(toMs)}`
   return html`<span class="span ${tone} ${room}" style="left:${percent(share(fromMs - from))};width:${percent(share(toMs - fromMs))}" title="${told}">${label}</span>`
-}
-
-function blocksHtml({rows, unit}: BlocksFigure): Html {
-  const largest = Math.max(1, ...rows.map(({blocks}) => blocks.reduce((sum, {size}) => sum + size, 0)))
-  const told = rows.map(({name, blocks}) => {
-    const parts = blocks.map(({size, label, tone}) => {
-      const count = withUnit(quantity(size, unit), shownUnit(unit))
-      return html`<span class="block ${tone}" style="width:${percent(size / largest)}" title="${`${label}: ${count}`}"><em>${label}</em> ${quantity(size, unit)}</span>`
-    })
-    return html`<div class="row"><div class="name">${name}</div><div class="bar">${parts}</div><p class="parts on-narrow">${blocks.map(({size, label}) => `${label} ${quantity(size, unit)}`).join(', ')}</p></div>`
-  })
-  return html`<div class="stack">${told}</div>${shownUnit(unit) && html`<p class="soft small">Widths and numbers: ${unit}.</p>`}`
-}
-
-/** A share of the width, within the drawing whatever the numbers are. */
-function percent(share: number): string {
-  return `${Number((Math.min(1, Math.max(0, Number.isFinite(share) ? share : 0)) * 100).toFixed(3))}%`
 }
 
 function letter(index: number): string {

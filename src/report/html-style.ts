@@ -126,6 +126,16 @@ figcaption{margin-bottom:.9rem;font-weight:600;font-size:.98rem}
 .block{min-width:3px;overflow:hidden;padding:.35rem .5rem;border:1px solid;border-radius:.2rem;margin-right:2px;font-size:.82rem;white-space:nowrap;text-overflow:ellipsis}
 .stack .parts{margin:.2rem 0 0;font-size:.82rem;color:var(--soft)}
 .block em{font-style:normal;font-weight:600}
+.stack .name small{display:block;color:var(--soft);font-size:.92em}
+.strip .bar{flex-wrap:wrap;row-gap:2px;align-items:flex-start}
+.strip .block{box-sizing:border-box;flex:none;padding:.2rem .35rem;line-height:1.25;background-image:linear-gradient(to right,color-mix(in srgb,currentColor 20%,transparent) var(--head),transparent var(--head))}
+.strip .block em,.strip .block i{display:block;overflow:hidden;text-overflow:ellipsis;font-variant-numeric:tabular-nums}
+.strip .block i{font-style:normal;font-size:.92em}
+.strip .slim{display:grid;place-items:center;padding:.2rem 0}
+.strip .slim em{overflow:visible}
+.tones{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem;list-style:none;margin:.9rem 0 0;padding:0;font-size:.86rem;color:var(--soft)}
+.tones li{display:flex;align-items:center;gap:.5rem}
+.tones .block{flex:none;width:1.5rem;height:1rem;padding:0;margin:0;--head:0%}
 
 pre{margin:0 0 .9rem;padding:.8rem 1rem;white-space:pre-wrap;overflow-wrap:anywhere;background:var(--code);border-radius:.35rem;font:400 .84rem/1.6 var(--mono);tab-size:2}
 code{font-family:var(--mono);font-size:.94em}pre code{font-size:1em}

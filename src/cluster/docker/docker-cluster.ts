@@ -1,15 +1,15 @@
 import {existsSync} from 'node:fs'
 import {join} from 'node:path'
 import {KxError} from '../../util/errors.js'
-import type {Cluster, ClusterState} from '../cluster.js'
+import type {Cluster, ClusterState, KafkaTool} from '../cluster.js'
 import {signal, untilGone} from '../local/process.js'
 import {findProcesses} from '../owner.js'
 import {clusterFolder, removeState, updateState} from '../state.js'
 import {composeCreate} from './compose-cli.js'
-import {dumpInContainer} from './dump.js'
 import {type Engine, isEngineGone} from './engine.js'
 import {removeAllOf} from './leftovers.js'
 import {DockerNode} from './node.js'
+import {dumpInContainer, toolInContainer} from './tools.js'
 
 /** What `ClusterState.detail` holds for this runtime. */
 export interface DockerDetail {
@@ -68,6 +68,11 @@ export class DockerCluster implements Cluster {
     flags: readonly string[],
   ): Promise<string> {
     return dumpInContainer(this.engine, {cluster: this.name, image: this.detail.image}, files, flags)
+  }
+
+  async runTool(tool: KafkaTool): Promise<{readonly stdout: string; readonly stderr: string}> {
+    const {project, image} = this.detail
+    return toolInContainer(this.engine, {cluster: this.name, project, image, spec: this.spec}, tool)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}

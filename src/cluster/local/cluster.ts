@@ -3,7 +3,7 @@ import {existsSync} from 'node:fs'
 import {mkdir, rm, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {KxError} from '../../util/errors.js'
-import type {Cluster, ClusterNode, ClusterState} from '../cluster.js'
+import type {Cluster, ClusterNode, ClusterState, KafkaTool} from '../cluster.js'
 import type {ClusterSpec} from '../spec.js'
 import {removeState, updateState} from '../state.js'
 import {nodeFolder, nodeFolders} from './folders.js'
@@ -13,6 +13,7 @@ import {classPathOf, dumpLogClass, jvmEnvironment, nodeArguments, toolOptions} f
 import {killLeftovers} from './leftovers.js'
 import {LocalNode} from './node.js'
 import {runTool} from './process.js'
+import {toolFailed} from '../tool.js'
 
 /** What the local runtime keeps in `ClusterState.detail`. */
 export interface LocalDetail {
@@ -97,6 +98,30 @@ export class LocalCluster implements Cluster {
         }),
       )
       return await this.#dump(paths, flags)
+    } finally {
+      await rm(folder, {recursive: true, force: true})
+    }
+  }
+
+  async runTool(tool: KafkaTool): Promise<{readonly stdout: string; readonly stderr: string}> {
+    const folder = join(this.#detail.folder, 'tmp', `tool-${randomUUID()}`)
+    const path = (name: string) => join(folder, name)
+    try {
+      await mkdir(folder, {recursive: true})
+      await Promise.all(tool.files.map(({name, text}) => writeFile(path(name), text)))
+      const {java, libs} = await this.#found()
+      const args = tool.arguments({bootstrapServers: this.bootstrapServers, path})
+      const log4j = `-Dlog4j2.configurationFile=${path('log4j2.properties')}`
+      const {exitCode, stdout, stderr} = await runTool({
+        executable: java,
+        args: [...toolOptions, log4j, tool.mainClass, ...args],
+        env: jvmEnvironment({classPath: classPathOf(libs)}),
+        what: tool.what,
+        timeoutMs: tool.timeoutMs,
+        signal: tool.signal,
+      })
+      if (exitCode !== 0) throw toolFailed(tool.what, exitCode, stderr || stdout)
+      return {stdout, stderr}
     } finally {
       await rm(folder, {recursive: true, force: true})
     }

@@ -1,0 +1,101 @@
+import kafkajs, {CompressionTypes, Kafka, type LogEntry, logLevel} from 'kafkajs'
+import type {Codec, ToldRecord} from '../history/told.js'
+import {within} from '../util/until.js'
+import {type Job, type JobResult, jobTimeoutMs, nameless, outcomeOfRound, type ProducerName, type Round} from './job.js'
+import {lz4, snappy, zstdStored} from './kafkajs-codecs.js'
+import {withoutTimerWarning} from './kafkajs.js'
+
+/** kafkajs does not tell its version. */
+export const kafkajsVersion = '2.2.4'
+
+const types: Readonly<Record<Codec, CompressionTypes>> = {
+  none: CompressionTypes.None,
+  gzip: CompressionTypes.GZIP,
+  snappy: CompressionTypes.Snappy,
+  lz4: CompressionTypes.LZ4,
+  zstd: CompressionTypes.ZSTD,
+}
+
+/** What kafkajs hands to a codec and wants back. It only ever writes here. */
+const encoder = (encode: (bytes: Buffer) => Buffer) => () => ({
+  compress: async ({buffer}: {buffer: Buffer}) => encode(buffer),
+  decompress: async () => {
+    throw new Error('kx reads nothing with kafkajs')
+  },
+})
+
+let registered = false
+
+/** kafkajs keeps codecs in a table of its own module. */
+function registerCodecs(): void {
+  if (registered) return
+  registered = true
+  const table = kafkajs.CompressionCodecs as unknown as Record<number, unknown>
+  table[types.snappy] = encoder(snappy)
+  table[types.lz4] = encoder(lz4)
+  table[types.zstd] = encoder(zstdStored)
+}
+
+interface Sent {
+  readonly baseOffset?: string
+  readonly errorCode: number
+  readonly partition: number
+}
+
+/**
+ * One kafkajs producer, from its making to its end: one `send`, that is one batch, for each round. It tells the base offset
+ * of a batch; its producer id it says only in its log.
+ * @throws whatever kafkajs throws: then nothing is known of the records
+ */
+export async function produceWithKafkajs(job: Job, signal: AbortSignal): Promise<JobResult> {
+  withoutTimerWarning()
+  registerCodecs()
+  const {brokers, topic, codec, idempotent, transactionalId, rounds} = job
+  let name: ProducerName = nameless
+  const listen = ({log}: LogEntry) => {
+    const {producerId, producerEpoch} = log as {producerId?: unknown; producerEpoch?: unknown}
+    if (log.message !== 'Initialized producer id & epoch') return
+    name = {producerId: Number(producerId), producerEpoch: Number(producerEpoch)}
+  }
+  const kafka = new Kafka({
+    clientId: 'kx-kafkajs',
+    brokers: [...brokers],
+    logLevel: logLevel.DEBUG,
+    logCreator: () => listen,
+    connectionTimeout: 3_000,
+  })
+  const producer = kafka.producer({
+    idempotent: idempotent || transactionalId !== undefined,
+    maxInFlightRequests: 1,
+    allowAutoTopicCreation: false,
+    ...(transactionalId === undefined ? {} : {transactionalId}),
+  })
+  const records: ToldRecord[] = []
+  const send = async (sender: {send: typeof producer.send}, round: Round) => {
+    const messages = round.records.map(({key, value}) => ({key, value, partition: 0}))
+    const answers: readonly Sent[] = await sender.send({topic, acks: -1, compression: types[codec], messages})
+    const answer = answers.find(({partition}) => partition === 0)
+    if (answer?.errorCode !== 0 || answer.baseOffset === undefined) throw new Error('kafkajs tells no base offset')
+    return Number(answer.baseOffset)
+  }
+  const run = async () => {
+    await producer.connect()
+    for (const round of rounds) {
+      signal.throwIfAborted()
+      const transaction = round.end === undefined ? undefined : await producer.transaction()
+      const baseOffset = await send(transaction ?? producer, round)
+      if (round.end === 'commit') await transaction?.commit()
+      else if (round.end === 'abort') await transaction?.abort()
+      const outcome = outcomeOfRound(round.end)
+      const own = idempotent || transactionalId !== undefined ? name : nameless
+      for (const [index, record] of round.records.entries())
+        records.push({...record, offset: baseOffset + index, outcome, ...own})
+    }
+  }
+  try {
+    await within('kafkajs to write its series', jobTimeoutMs, run())
+  } finally {
+    await within('kafkajs to disconnect', 5_000, producer.disconnect()).catch(() => undefined)
+  }
+  return {version: kafkajsVersion, records}
+}
