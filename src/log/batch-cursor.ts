@@ -2,7 +2,7 @@ import {crc32} from 'node:zlib'
 import {Outlet} from './codec/stream.js'
 import {type CodecName, codecName, plainBytesAtMost, uncompressed} from './codecs.js'
 import {crc32c} from './crc32c.js'
-import {legacyAt} from './legacy-message.js'
+import {legacyAt, LegacyMessage} from './legacy-message.js'
 import {LegacyRecords} from './legacy-records.js'
 import {type RecordBase, RecordCursor} from './record-cursor.js'
 
@@ -76,10 +76,10 @@ export class BatchCursor {
   }
 
   /** For the reader of large batches of magic 2: only the header is in memory, and the CRC was computed from the source. */
-  placeHeader(header: Buffer, sizeInBytes: number, position: number, computedCrc: number): void {
+  placeHeader(header: Buffer, sizeInBytes: number, position: number, computedCrc: number | undefined): void {
     this.place(header, 0, sizeInBytes, position)
     this.isWhole = false
-    this.#computedCrc = computedCrc
+    this.#computedCrc = computedCrc ?? Number.NaN
   }
 
   /** A cursor of its own, over a copy of the batch's bytes, that survives the visit. */
@@ -116,6 +116,7 @@ export class BatchCursor {
     return this.#bytes.readUInt32BE(this.#start + (this.isLegacy ? legacyAt.crc : at.crc))
   }
 
+  /** NaN if the bytes of a large batch could not all be read. */
   get computedCrc(): number {
     const end = this.#start + this.sizeInBytes
     this.#computedCrc ??= this.isLegacy
@@ -264,6 +265,13 @@ export class BatchCursor {
   settle(problem: string | undefined, remarks: readonly string[]): void {
     this.#problem = problem
     this.#remarks = remarks
+  }
+
+  /** The bytes of the records as they are stored; of a legacy message, its value. */
+  get storedRecords(): Buffer {
+    if (!this.isLegacy) return this.bytes.subarray(at.records)
+    const message = new LegacyMessage()
+    return message.read(this.bytes, 0, this.sizeInBytes) === undefined ? message.value : Buffer.alloc(0)
   }
 
   /** What the records of a batch of magic 2 take from it. */

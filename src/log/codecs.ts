@@ -1,9 +1,9 @@
-import {decodeGzip} from './codec/gzip.js'
+import {decodeGzip, gzipPieces} from './codec/gzip.js'
 import {decodeLz4} from './codec/lz4.js'
 import {decodeSnappy} from './codec/snappy.js'
 import {CodecError, type Decoding, Inlet, Outlet} from './codec/stream.js'
 import {writeGzip, writeLz4, writeRawSnappy, writeSnappy} from './codec/writers.js'
-import {decodeZstd, loadZstd, zstdIsLoaded} from './codec/zstd.js'
+import {decodeZstd, loadZstd, streamZstd, zstdIsLoaded} from './codec/zstd.js'
 import {loadZstdWriter, writeZstd} from './codec/zstd-writer.js'
 
 /** Bits 0-2 of a batch's attributes (org.apache.kafka.common.record.CompressionType). */
@@ -62,7 +62,7 @@ export function uncompressed(codec: CodecName, bytes: Buffer, options: Uncompres
   if (codec === 'none') return {bytes, remarks: noRemarks}
   const {atMost = plainBytesAtMost, magic = 2, outlet = new Outlet()} = options
   outlet.reset(atMost)
-  inlet.open(bytes, true)
+  inlet.open(bytes)
   try {
     if (codec === 'gzip') decodeGzip(inlet, outlet, atMost)
     else if (codec === 'snappy') toEnd(decodeSnappy(inlet, outlet))
@@ -74,6 +74,57 @@ export function uncompressed(codec: CodecName, bytes: Buffer, options: Uncompres
     if (error instanceof CodecError) return {unreadable: error.message, tooLarge: error.tooLarge}
     throw error
   }
+}
+
+/**
+ * {@link uncompressed} for what is too large to be held: plain bytes in pieces, as views that last until the next piece is
+ * asked for. `stored` may give views too. Remarks are added to a list. `none` passes through.
+ * @throws CodecError
+ */
+export async function* plainPieces(
+  codec: CodecName,
+  stored: AsyncIterable<Buffer>,
+  {magic = 2, remarks = []}: {readonly magic?: number; readonly remarks?: string[]} = {},
+): AsyncGenerator<Buffer, void, void> {
+  if (codec === 'none') yield* stored
+  else if (codec === 'gzip') yield* gzipPieces(stored)
+  else yield* decodedPieces(codec, stored, magic, remarks)
+}
+
+async function* decodedPieces(
+  codec: CodecName,
+  stored: AsyncIterable<Buffer>,
+  magic: number,
+  remarks: string[],
+): AsyncGenerator<Buffer, void, void> {
+  await prepareCodec(codec)
+  const input = new Inlet()
+  const output = new Outlet().reset(plainBytesAtMost)
+  const decoding = streaming(codec, input, output, magic)
+  const source = stored[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const {done, value} = decoding.next()
+      if (output.length > 0) yield output.plain
+      output.length = 0
+      if (done) break
+      if (value === 0) continue
+      const piece = await source.next()
+      if (piece.done) input.isLast = true
+      else input.feed(piece.value)
+    }
+    remarks.push(...output.remarks)
+  } finally {
+    decoding.return()
+    await source.return?.()
+  }
+}
+
+function streaming(codec: CodecName, input: Inlet, output: Outlet, magic: number): Decoding {
+  if (codec === 'snappy') return decodeSnappy(input, output)
+  if (codec === 'lz4') return decodeLz4(input, output, magic === 0)
+  if (codec === 'zstd') return streamZstd(input, output)
+  throw new CodecError('a codec that is not known')
 }
 
 /** {@link compress} to zstd needs it once before. @throws KxError if the codec can't be loaded */

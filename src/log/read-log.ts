@@ -1,25 +1,14 @@
-import type {BatchCursor} from './batch-cursor.js'
+import {at, type BatchCursor} from './batch-cursor.js'
 import type {ByteSource} from './byte-source.js'
 import {codecIsReady, prepareCodec} from './codecs.js'
+import {crc32c} from './crc32c.js'
+import {type Damage, damageKind} from './damage.js'
 import type {RecordCursor} from './record-cursor.js'
-import {Walk} from './scan.js'
+import {streamRecords, tooManyBytes} from './record-stream.js'
+import {crcOfRange, isBatch, nextBatch, zeroRun} from './resync.js'
+import {type ScanProblem, Walk} from './scan.js'
 
-/** Bytes that are no batch. */
-export interface Damage {
-  /**
-   * `cut`: a plausible header whose batch passes the end; `cut-header`: too few bytes for a header; `size`: a length that
-   * no batch can have; `magic`: an unknown magic; `zero-fill`: nothing but zeros up to the end; `garbage`: anything else;
-   * `too-large`, `short-read`: see `ScanProblem`.
-   */
-  readonly kind: 'cut' | 'cut-header' | 'size' | 'magic' | 'zero-fill' | 'garbage' | 'too-large' | 'short-read'
-  readonly position: number
-  /** Up to the next batch that was found, or to the end. */
-  readonly sizeInBytes: number
-  /** For `cut`: what the header says. */
-  readonly baseOffset?: bigint
-  readonly expectedBytes?: number
-  readonly reason: string
-}
+export type {Damage} from './damage.js'
 
 /** What reads a log. The cursors are reused: what they give is gone after the call. */
 export interface LogVisitor {
@@ -32,7 +21,7 @@ export interface LogVisitor {
   /** True: nothing more is given until {@link drain} has ended. Asked after each record and each batch. */
   readonly full?: boolean
   drain?(): Promise<void>
-  /** True: the reading ends here, without an error. */
+  /** True: the reading ends here, without an error. Asked where {@link full} is; `recordsDone` is not called then. */
   readonly enough?: boolean
 }
 
@@ -43,7 +32,7 @@ export interface ReadOptions {
   readonly from?: number
   /** After damage: look for the next whole batch with a right CRC and go on there. Default true. */
   readonly resynchronise?: boolean
-  /** The plain size that a compressed batch may have; beyond it the batch's `problem` says so. Default 1 GiB: it is streamed. */
+  /** The plain size that a compressed batch may have; beyond it its `problem` says so. Default 1 GiB: it is streamed. */
   readonly maxDecompressedBytes?: number
   /** Bytes asked of the source at once, and the size above which a batch is streamed. Default 1 MiB and 4 MiB. */
   readonly chunkBytes?: number
@@ -53,7 +42,7 @@ export interface ReadOptions {
 
 export interface LogEnd {
   readonly batches: number
-  /** Sum of the sizes of all batches that were whole. */
+  /** Sum of the sizes of all batches that were whole, from `from` on. */
   readonly validBytes: number
   /** Bytes behind the last whole batch (up to `maxBytes`). */
   readonly trailingBytes: number
@@ -61,35 +50,211 @@ export interface LogEnd {
   readonly skippedBytes: number
 }
 
+const chunkBytes = 1_048_576
+const wholeBatchBytes = 4_194_304
+const maxDecompressedBytes = 1_073_741_824
+
 /**
  * Reads a log or snapshot of any size in bounded memory: one loop for everything that looks at batches and records.
- * Never throws on any bytes; what the source or the visitor throws is thrown.
+ * Never throws on any bytes; what the source or the visitor throws is thrown, and the signal's reason once it is aborted.
+ *
+ * One read of the source is under way at a time, and what it gave is not used after the next: it may read into the same
+ * memory again. Batches up to `wholeBatchBytes`, stored and plain, are held; of larger ones the header is shown after a
+ * pass for the CRC, and the records are streamed (memory grows to the largest of them). A compressed stream that is
+ * damaged gives no record if it is held, as in Kafka, and those before the damage if it is streamed.
  */
 export async function readLog(source: ByteSource, visitor: LogVisitor, options: ReadOptions = {}): Promise<LogEnd> {
-  const walk = new Walk(Math.min(source.size, options.maxBytes ?? source.size), {
-    chunkBytes: options.chunkBytes ?? 1_048_576,
-  })
-  let batches = 0
-  for (;;) {
-    const step = walk.step()
-    if (step === 'end') break
-    if (step === 'more') {
-      walk.take(await source.read(walk.position, walk.wanted))
-      continue
-    }
-    batches++
-    if (!codecIsReady(walk.batch.codec)) await prepareCodec(walk.batch.codec)
-    if (visitor.batch(walk.batch)) {
-      const problem = walk.batch.records(record => visitor.record(record))
-      visitor.recordsDone?.(problem)
-    }
-    if (visitor.full) await visitor.drain?.()
-    if (visitor.enough) break
+  return new Reading(source, visitor, options).run()
+}
+
+class Reading {
+  readonly #walk: Walk
+  readonly #wholeBytes: number
+  readonly #plainBytes: number
+  #batches = 0
+  /** Sum of the sizes of whole batches. */
+  #validBytes = 0
+  /** Where the last whole batch ends. */
+  #end: number
+  #skippedBytes = 0
+
+  constructor(
+    readonly source: ByteSource,
+    readonly visitor: LogVisitor,
+    readonly options: ReadOptions,
+  ) {
+    this.#wholeBytes = options.wholeBatchBytes ?? wholeBatchBytes
+    this.#plainBytes = options.maxDecompressedBytes ?? maxDecompressedBytes
+    this.#walk = new Walk(Math.min(source.size, options.maxBytes ?? source.size), {
+      chunkBytes: options.chunkBytes ?? chunkBytes,
+      wholeBatchBytes: this.#wholeBytes,
+    })
+    this.#end = options.from ?? 0
+    this.#walk.jump(this.#end)
   }
-  const {validBytes, trailingBytes, problem} = walk.result()
-  if (problem) {
-    const kind = problem.kind === 'cut' && trailingBytes < 17 ? 'cut-header' : problem.kind
-    visitor.damage?.({kind, position: problem.position, sizeInBytes: trailingBytes, reason: problem.reason})
+
+  async run(): Promise<LogEnd> {
+    const walk = this.#walk
+    for (;;) {
+      const step = walk.step()
+      if (step === 'batch') {
+        const pending = this.#held(walk.batch)
+        if (pending) await pending
+      } else if (step === 'large') await this.#large()
+      else if (step === 'more') {
+        this.options.signal?.throwIfAborted()
+        walk.take(await this.source.read(walk.position, walk.wanted))
+        continue
+      } else if (!(await this.#damaged())) break
+      if (this.visitor.full) await this.visitor.drain?.()
+      if (this.visitor.enough) break
+    }
+    return {
+      batches: this.#batches,
+      validBytes: this.#validBytes,
+      trailingBytes: walk.size - this.#end,
+      skippedBytes: this.#skippedBytes,
+    }
   }
-  return {batches, validBytes, trailingBytes, skippedBytes: 0}
+
+  /** A batch that is in memory. A promise only where something is to be waited for. */
+  #held(batch: BatchCursor): Promise<void> | undefined {
+    if (!codecIsReady(batch.codec)) return prepareCodec(batch.codec).then(() => this.#held(batch))
+    this.#count(batch.position, batch.sizeInBytes)
+    if (!this.visitor.batch(batch)) return undefined
+    const atMost = Math.min(this.#wholeBytes, this.#plainBytes)
+    if (batch.openRecords(atMost) !== 'too-large') return this.#records(batch)
+    if (atMost < this.#plainBytes) return this.#streamed(batch, () => once(batch.storedRecords))
+    batch.settle(tooManyBytes(batch, this.#plainBytes), [])
+    this.visitor.recordsDone?.(batch.problem)
+    return undefined
+  }
+
+  #records(batch: BatchCursor): Promise<void> | undefined {
+    const {visitor} = this
+    for (let record = batch.nextRecord(); record; record = batch.nextRecord()) {
+      visitor.record(record)
+      if (visitor.enough) return undefined
+      if (visitor.full) return Promise.resolve(visitor.drain?.()).then(() => this.#records(batch))
+    }
+    visitor.recordsDone?.(batch.problem)
+    return undefined
+  }
+
+  /** A batch of which only the header is in memory. */
+  async #large(): Promise<void> {
+    const {source, options} = this
+    const walk = this.#walk
+    const {header, sizeInBytes} = walk.large as NonNullable<Walk['large']>
+    const {position, batch} = walk
+    const end = position + sizeInBytes
+    const crc = await crcOfRange(source, position + at.attributes, end, crc32c, options.signal)
+    batch.placeHeader(header, sizeInBytes, position, crc)
+    await prepareCodec(batch.codec)
+    this.#count(position, sizeInBytes)
+    if (this.visitor.batch(batch)) {
+      await this.#streamed(batch, () => pieces(source, position + at.records, end, options.signal))
+    }
+    walk.forget()
+    walk.jump(end)
+  }
+
+  async #streamed(batch: BatchCursor, stored: () => AsyncIterable<Buffer>): Promise<void> {
+    const {visitor} = this
+    const goesOn = await streamRecords(batch, {
+      stored,
+      maxDecompressedBytes: this.#plainBytes,
+      visit(record: RecordCursor) {
+        visitor.record(record)
+        if (visitor.enough) return false
+        return visitor.full ? Promise.resolve(visitor.drain?.()).then(() => true) : true
+      },
+    })
+    if (goesOn) visitor.recordsDone?.(batch.problem)
+  }
+
+  #count(position: number, sizeInBytes: number): void {
+    this.#batches++
+    this.#validBytes += sizeInBytes
+    this.#end = position + sizeInBytes
+  }
+
+  /** At the end, or where no batch is. False: nothing comes after it. */
+  async #damaged(): Promise<boolean> {
+    const walk = this.#walk
+    const {problem} = walk.result()
+    if (!problem || this.#isOurLimit(problem)) return false
+    const {position, kind, reason} = problem
+    const remaining = walk.size - position
+    const head = await this.#head(position, Math.min(at.records, remaining))
+    const told = damageKind(problem, head, remaining)
+    const run = head.length > at.magic && head.every(byte => byte === 0) ? await this.#zeros(position) : 0
+    if (run === remaining) {
+      const zeroFill = {kind: 'zero-fill', position, sizeInBytes: remaining, reason: `${remaining} zero bytes`} as const
+      this.visitor.damage?.(zeroFill)
+      return false
+    }
+    const next = kind === 'short-read' ? walk.size : await this.#found(problem, head, run)
+    this.visitor.damage?.({
+      ...told,
+      position,
+      sizeInBytes: next - position,
+      reason: run > 0 ? `${run} zero bytes, where a batch should be` : (told.reason ?? reason),
+    })
+    if (next === walk.size) return false
+    this.#skippedBytes += next - position
+    walk.forget()
+    walk.jump(next)
+    return true
+  }
+
+  async #head(position: number, length: number): Promise<Buffer> {
+    const held = this.#walk.peek(length)
+    return held.length === length ? Buffer.from(held) : Buffer.from(await this.source.read(position, length))
+  }
+
+  async #found({position, kind}: ScanProblem, head: Buffer, zeros: number): Promise<number> {
+    const {source, options} = this
+    const end = this.#walk.size
+    if (options.resynchronise === false) return end
+    if (kind === 'magic' || kind === 'too-large') {
+      // Where its length leads is a better guess than whatever looks like a batch among its bytes.
+      const behind = position + head.readInt32BE(at.batchLength) + at.batchLength + 4
+      if (behind === end || (await isBatch(source, behind, end, options.signal))) return behind
+    }
+    const from = Math.max(position + 1, position + zeros - at.magic)
+    return nextBatch(source, from, end, options.signal)
+  }
+
+  #zeros(position: number): Promise<number> {
+    return zeroRun(this.source, position, this.#walk.size, this.options.signal)
+  }
+
+  /** Not damage: the batch is whole in the source, and `maxBytes` ends within it. */
+  #isOurLimit({kind, position}: ScanProblem): boolean {
+    const {size} = this.#walk
+    if (size >= this.source.size || kind !== 'cut') return false
+    const head = this.#walk.peek(at.magic)
+    if (head.length < at.batchLength + 4) return true
+    return position + head.readInt32BE(at.batchLength) + at.batchLength + 4 <= this.source.size
+  }
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}
+
+async function* pieces(
+  source: ByteSource,
+  from: number,
+  to: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  for (let position = from; position < to; ) {
+    signal?.throwIfAborted()
+    const piece = await source.read(position, Math.min(chunkBytes, to - position))
+    if (piece.length === 0) return
+    position += piece.length
+    yield piece
+  }
 }

@@ -100,6 +100,13 @@ export class RecordCursor {
     this.crcIsRight = true
   }
 
+  /** For the reader of large batches: the next record is at `position`, and whole if `limit` allows. */
+  aim(bytes: Buffer, position: number, limit: number): void {
+    this.source = bytes
+    this.#position = position
+    this.#limit = limit
+  }
+
   /** For the reader of magic 0 and 1. */
   placeLegacy(record: LegacyRecord): void {
     this.source = record.source

@@ -19,6 +19,11 @@ export interface ScanOptions {
   readonly maxBatchBytes?: number
 }
 
+export interface WalkOptions extends ScanOptions {
+  /** A batch of magic 2 that is larger is shown by its header only ({@link Walk.large}). Default: none is. */
+  readonly wholeBatchBytes?: number
+}
+
 export interface ScanProblem {
   /**
    * `cut`: the last batch is not whole, as after a crash or at the end of a Fetch answer; `size`: a length that no batch
@@ -84,23 +89,30 @@ export class Walk {
   position = 0
   /** How many bytes from `position` the last `more` asked for. */
   wanted = 0
+  /** After the step `large`: the header, and the size of the batch that begins at `position`. */
+  large: {readonly header: Buffer; readonly sizeInBytes: number} | undefined
 
   readonly #chunkBytes: number
   readonly #maxBatchBytes: number
+  readonly #wholeBatchBytes: number
   #chunk: Buffer = Buffer.alloc(0)
   /** Where in the source the chunk begins. */
   #chunkAt = 0
   #problem: ScanProblem | undefined
+  /** The source gave less than its size promises: the end is where its bytes end. */
+  #shortRead: string | undefined
 
   constructor(
     readonly size: number,
-    {chunkBytes = defaultChunkBytes, maxBatchBytes = defaultMaxBatchBytes}: ScanOptions,
+    options: WalkOptions,
   ) {
+    const {chunkBytes = defaultChunkBytes, maxBatchBytes = defaultMaxBatchBytes} = options
+    this.#wholeBatchBytes = options.wholeBatchBytes ?? Number.POSITIVE_INFINITY
     this.#chunkBytes = Math.max(chunkBytes, at.records)
     this.#maxBatchBytes = maxBatchBytes
   }
 
-  step(): 'batch' | 'more' | 'end' {
+  step(): 'batch' | 'large' | 'more' | 'end' {
     const remaining = this.size - this.position
     if (this.#problem || remaining <= 0) return 'end'
     if (remaining < prefixBytes) return this.#stop('cut', `${remaining} bytes are left, too few for a batch`)
@@ -118,6 +130,7 @@ export class Walk {
     if (magic < 0 || magic > 2) return this.#stop('magic', `magic ${magic} is not known`)
     if (sizeInBytes < (leastBytes[magic] as number))
       return this.#stop('size', `a batch can't have the length ${length}`)
+    if (sizeInBytes > this.#wholeBatchBytes && magic === 2) return this.#header(start, there, sizeInBytes, remaining)
     if (sizeInBytes > this.#maxBatchBytes) {
       return this.#stop('too-large', `the batch has ${sizeInBytes} bytes, and ${this.#maxBatchBytes} are allowed`)
     }
@@ -133,8 +146,29 @@ export class Walk {
     this.#chunk = bytes
     this.#chunkAt = this.position
     if (bytes.length < this.wanted) {
-      this.#stop('short-read', `${this.wanted} bytes were asked of the source, and it gave ${bytes.length}`)
+      this.#shortRead = `${this.wanted} bytes were asked of the source, and it gave ${bytes.length}`
     }
+  }
+
+  /** Goes on at another position, also after a problem: behind a large batch, or where a batch was found again. */
+  jump(position: number): void {
+    this.position = position
+    this.#problem = undefined
+    this.large = undefined
+    const isHere = position >= this.#chunkAt && position <= this.#chunkAt + this.#chunk.length
+    if (!isHere) this.forget()
+  }
+
+  /** What was taken is not there any more: its memory was used for something else. */
+  forget(): void {
+    this.#chunk = Buffer.alloc(0)
+    this.#chunkAt = this.position
+  }
+
+  /** Up to `length` of the bytes at the position, of those that are there. */
+  peek(length: number): Buffer {
+    const start = this.position - this.#chunkAt
+    return this.#chunk.subarray(start, start + Math.min(length, this.size - this.position))
   }
 
   result(): ScanResult {
@@ -142,7 +176,14 @@ export class Walk {
     return this.#problem ? {...counts, problem: this.#problem} : counts
   }
 
-  #more(bytes: number, remaining: number): 'more' {
+  #header(start: number, there: number, sizeInBytes: number, remaining: number): 'large' | 'more' | 'end' {
+    if (there < at.records) return this.#more(this.#chunkBytes, remaining)
+    this.large = {header: Buffer.from(this.#chunk.subarray(start, start + at.records)), sizeInBytes}
+    return 'large'
+  }
+
+  #more(bytes: number, remaining: number): 'more' | 'end' {
+    if (this.#shortRead !== undefined) return this.#stop('short-read', this.#shortRead)
     this.wanted = Math.min(bytes, remaining)
     return 'more'
   }

@@ -1,4 +1,4 @@
-import {crc32, inflateRawSync} from 'node:zlib'
+import {crc32, createGunzip, type Gunzip, inflateRawSync} from 'node:zlib'
 import {CodecError, type Inlet, type Outlet} from './stream.js'
 
 const flags = {headerChecksum: 0x02, extra: 0x04, name: 0x08, comment: 0x10, reserved: 0xe0} as const
@@ -47,6 +47,35 @@ function inflated(inlet: Inlet, atMost: number, limit: number): Buffer {
     if (code === 'ERR_BUFFER_TOO_LARGE') throw new CodecError(`more than ${limit} plain bytes`, {tooLarge: true})
     throw new CodecError(`a damaged gzip stream: ${message}`)
   }
+}
+
+/** The same in pieces. @throws CodecError */
+export async function* gzipPieces(stored: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+  const gunzip = createGunzip({chunkSize: 65_536})
+  let failure: unknown
+  const feeding = feed(gunzip, stored).catch(error => {
+    failure = error
+    gunzip.destroy()
+  })
+  try {
+    for await (const piece of gunzip) yield piece as Buffer
+  } catch (error) {
+    failure ??= new CodecError(`a damaged gzip stream: ${(error as Error).message}`)
+    throw failure
+  } finally {
+    gunzip.destroy()
+    await feeding
+  }
+}
+
+async function feed(gunzip: Gunzip, stored: AsyncIterable<Buffer>): Promise<void> {
+  const closed = new Promise<void>(resolve => gunzip.once('close', resolve))
+  for await (const piece of stored) {
+    // The next piece may lie where this one does, so that this one must be used up first.
+    await Promise.race([new Promise<void>(resolve => gunzip.write(piece, () => resolve())), closed])
+    if (gunzip.destroyed) return
+  }
+  gunzip.end()
 }
 
 /** Where the deflated bytes begin, or why this is no header of a member. */

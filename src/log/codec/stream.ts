@@ -17,33 +17,50 @@ export class CodecError extends Error {
  */
 export type Decoding = Generator<number, void, void>
 
+/** What a decoder may want to have at once of a stream: blocks of codecs are far smaller. */
+const heldBytesAtMost = 134_217_728
+
 /** Stored bytes on their way into a decoder. */
 export class Inlet {
   bytes: Buffer = Buffer.alloc(0)
   at = 0
-  /** Nothing comes after `bytes`. */
+  /** Nothing comes after those that are there. */
   isLast = false
+  /** Of `bytes`, if they are the inlet's own. */
+  #end = 0
 
-  open(bytes: Buffer, isLast: boolean): this {
+  /** All there is, at once, as a view. */
+  open(bytes: Buffer): this {
     this.bytes = bytes
     this.at = 0
-    this.isLast = isLast
+    this.#end = bytes.length
+    this.isLast = true
     return this
   }
 
-  /** Puts bytes behind those that are left. */
+  /** Copies bytes behind those that are left. @throws CodecError if that is more than any stream needs */
   feed(bytes: Buffer): void {
-    this.bytes = this.left === 0 ? bytes : Buffer.concat([this.bytes.subarray(this.at), bytes])
-    this.at = 0
+    const {left} = this
+    if (left + bytes.length > heldBytesAtMost) throw new CodecError(`a block of more than ${heldBytesAtMost} bytes`)
+    if (this.#end + bytes.length > this.bytes.length) {
+      const room =
+        left + bytes.length <= this.bytes.length ? this.bytes : Buffer.allocUnsafeSlow(2 * (left + bytes.length))
+      this.bytes.copy(room, 0, this.at, this.#end)
+      this.bytes = room
+      this.#end = left
+      this.at = 0
+    }
+    bytes.copy(this.bytes, this.#end)
+    this.#end += bytes.length
   }
 
   get left(): number {
-    return this.bytes.length - this.at
+    return this.#end - this.at
   }
 
   /** False once nothing is left and nothing comes. */
   *more(): Generator<number, boolean, void> {
-    if (this.left === 0 && !this.isLast) yield 1
+    while (this.left === 0 && !this.isLast) yield 1
     return this.left > 0
   }
 

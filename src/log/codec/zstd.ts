@@ -34,6 +34,7 @@ const errors: Readonly<Record<number, string>> = {
 const targetTooSmall = -70
 const leastTarget = 262_144
 const inputPiece = 131_072
+const windowAtMost = 67_108_864
 const outputPiece = 131_072
 
 let library: Library | undefined
@@ -93,25 +94,51 @@ export function* streamZstd(inlet: Inlet, outlet: Outlet): Decoding {
   try {
     let unfinished = 0
     while (yield* inlet.more()) {
+      if (unfinished === 0) yield* checkWindow(inlet)
       const taken = Math.min(inlet.left, inputPiece)
       bytesOf(input, taken).set(inlet.bytes.subarray(inlet.at, inlet.at + taken))
-      inlet.at += taken
       words(cursors).set([input, taken, 0])
-      let filled = outputPiece
-      while (words(cursors)[2] !== taken || filled === outputPiece) {
+      let filled: number
+      do {
         words(cursors).set([output, outputPiece, 0], 3)
         unfinished = ZSTD_decompressStream(context, cursors + 12, cursors)
         if (unfinished < 0) throw wrong(unfinished)
         filled = words(cursors)[5] as number
         outlet.append(bytesOf(output, filled))
         yield 0
-      }
+      } while (unfinished !== 0 && (words(cursors)[2] !== taken || filled === outputPiece))
+      inlet.at += words(cursors)[2] as number
     }
     if (unfinished !== 0) throw new CodecError('the zstd stream is cut')
   } finally {
     for (const pointer of [input, output, cursors]) free(pointer)
     ZSTD_freeDCtx(context)
   }
+}
+
+/** A frame says how much of what was decoded it looks back on: that much is held. RFC 8878, 3.1.1.1. */
+function* checkWindow(inlet: Inlet): Decoding {
+  while (inlet.left < 14 && !inlet.isLast) yield 14
+  if (inlet.left < 14 || inlet.bytes.readUInt32LE(inlet.at) !== 0xfd2f_b528) return
+  const descriptor = inlet.bytes[inlet.at + 4] as number
+  const isSingleSegment = (descriptor & 0x20) !== 0
+  const window = isSingleSegment ? contentSize(inlet, descriptor) : windowSize(inlet.bytes[inlet.at + 5] as number)
+  if (window > windowAtMost) {
+    throw new CodecError(
+      `a zstd frame with a window of ${window} bytes, and ${windowAtMost} are held of one this large`,
+    )
+  }
+}
+
+function windowSize(descriptor: number): number {
+  return 2 ** (10 + (descriptor >> 3)) * (1 + (descriptor & 7) / 8)
+}
+
+function contentSize({bytes, at}: Inlet, descriptor: number): number {
+  const start = at + 5 + ([0, 1, 2, 4][descriptor & 3] as number)
+  // Shorter sizes are below any limit.
+  if (descriptor >> 6 === 2) return start + 4 <= bytes.length ? bytes.readUInt32LE(start) : 0
+  return descriptor >> 6 === 3 && start + 8 <= bytes.length ? Number(bytes.readBigUInt64LE(start)) : 0
 }
 
 function loaded(): Library {

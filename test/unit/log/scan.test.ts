@@ -97,12 +97,12 @@ describe('where a scan ends', () => {
     expect(Math.max(...asked)).toBe(large.length)
   })
 
-  test('a source that gives less than its size promises is told', async () => {
+  test('a source that gives less than its size promises is read as far as it goes, and told', async () => {
     const source = {size: 1_000, read: async () => plain}
     expect(await scan(source, () => undefined)).toEqual({
-      validBytes: 0,
-      trailingBytes: 1_000,
-      problem: {kind: 'short-read', position: 0, reason: '1000 bytes were asked of the source, and it gave 85'},
+      validBytes: 85,
+      trailingBytes: 915,
+      problem: {kind: 'short-read', position: 85, reason: '1000 bytes were asked of the source, and it gave 85'},
     })
   })
 
