@@ -3,7 +3,6 @@ import {fileURLToPath} from 'node:url'
 import type {Command} from '@oclif/core'
 import {Config} from '@oclif/core/config'
 import {settings} from '@oclif/core/settings'
-import {captureOutput} from '@oclif/test'
 import commands from '../commands/index.js'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -36,12 +35,34 @@ export async function kx(...argv: string[]): Promise<Said> {
   const before = process.exitCode
   try {
     process.exitCode = undefined
-    const {stdout, stderr, error} = await captureOutput(() => command.run(argv.slice(words.split(':').length), loaded))
-    if (error) throw error
+    const {stdout, stderr} = await captured(() => command.run(argv.slice(words.split(':').length), loaded))
     return {stdout, stderr, exit: process.exitCode as number | undefined}
   } finally {
     process.exitCode = before
   }
+}
+
+/** What is written while `run` runs. Buffers are copied: whoever writes may use them again. */
+async function captured(run: () => Promise<unknown>): Promise<{stdout: string; stderr: string}> {
+  const streams = [process.stdout, process.stderr] as const
+  const before = streams.map(stream => stream.write)
+  const parts: Buffer[][] = [[], []]
+  streams.forEach((stream, n) => {
+    stream.write = (chunk: Uint8Array | string, encoding?: unknown, done?: unknown): boolean => {
+      parts[n]?.push(Buffer.from(chunk as string))
+      for (const callback of [encoding, done]) if (typeof callback === 'function') callback()
+      return true
+    }
+  })
+  try {
+    await run()
+  } finally {
+    streams.forEach((stream, n) => {
+      stream.write = before[n] as typeof stream.write
+    })
+  }
+  const [stdout = '', stderr = ''] = parts.map(part => Buffer.concat(part).toString())
+  return {stdout, stderr}
 }
 
 /** The tests' own world: nothing of the person's clusters, settings, or terminal. Returns a cure. */

@@ -1,6 +1,14 @@
 import {z} from 'zod'
 import type {ClusterStatus} from '../cluster/lifecycle.js'
 import type {RunRecord} from '../experiment/run.js'
+import {
+  dumpLogLineSchema,
+  dumpLogSchema,
+  dumpLogStatsSchema,
+  explainSchema,
+  salvageSchema,
+  verifySchema,
+} from './dump-log-schemas.js'
 import type {Failure} from './failure.js'
 import {diffReplicasSchema} from './schemas-diff.js'
 
@@ -266,6 +274,12 @@ export const schemas = {
   rejudge: {title: 'kx results rejudge', schema: rejudgeSchema},
   ci: {title: 'kx ci', schema: ciSchema},
   'diff-replicas': {title: 'kx diff-replicas', schema: diffReplicasSchema},
+  'dump-log': {title: 'kx dump-log -o json', schema: dumpLogSchema},
+  'dump-log-line': {title: 'a line of kx dump-log -o ndjson', schema: dumpLogLineSchema},
+  'dump-log-stats': {title: 'kx dump-log --stats -o json', schema: dumpLogStatsSchema},
+  verify: {title: 'kx dump-log --verify -o json', schema: verifySchema},
+  explain: {title: 'kx dump-log --explain -o json', schema: explainSchema},
+  salvage: {title: 'kx dump-log --salvage -o json', schema: salvageSchema},
   error: {title: 'every command, when it fails', schema: errorSchema},
 } as const
 

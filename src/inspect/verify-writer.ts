@@ -127,7 +127,7 @@ export class JsonLineReports implements ReportForm {
     const lines = findingsOf(report).map(
       finding => `{"kind":"finding","file":${JSON.stringify(finding.file)},${findingFields(finding)}}\n`,
     )
-    return `${lines.join('')}{"kind":"report",${valueJson(withoutFindings(report), bytesJson).slice(1)}\n`
+    return `${lines.join('')}{"kind":"report","report":${valueJson(withoutFindings(report), bytesJson)}}\n`
   }
 
   error(path: string, {code, message, suggestions}: KxError): string {
