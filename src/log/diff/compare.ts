@@ -1,6 +1,6 @@
 import {sameContent} from './bytes.js'
 import {conclusionsOf, type Noticed} from './conclusions.js'
-import {damagesOf} from './damages.js'
+import {damagesOf, withBytes} from './damages.js'
 import {type Evidence, Findings} from './evidence.js'
 import {type Held, isSame, RangeBuilder} from './ranges.js'
 import {type LogicalItem, type LogicalRecord, RecordStream, type Region, sameRecord} from './records.js'
@@ -325,7 +325,7 @@ async function result(
     divergence: comparing.divergence,
     ranges,
     rangesLeftOut: leftOut,
-    corruptions,
+    corruptions: await withBytes(replicas, corruptions),
     corruptionsLeftOut,
     damages: await damagesOf(replicas, comparing.streams),
   }

@@ -1,7 +1,7 @@
 import {readLog} from '../read-log.js'
 import {type Comparison, differencesOf} from './bytes.js'
 import type {BatchStream, PlacedDamage, ReplicaFiles} from './replica.js'
-import type {ReplicaDamage} from './types.js'
+import type {Corruption, ReplicaDamage} from './types.js'
 
 /** Damaged bytes are laid beside those of another replica up to this size and for this many damages. */
 const bytesAtMost = 1_048_576
@@ -38,6 +38,45 @@ export async function damagesOf(
   return all
 }
 
+/**
+ * Batches whose CRC is false and that no replica had beside them, because their length or what came before is false too:
+ * where a replica has a right batch of the same base offset, the bytes of that one are compared.
+ */
+export async function withBytes(
+  replicas: readonly ReplicaFiles[],
+  corruptions: readonly Corruption[],
+): Promise<Corruption[]> {
+  const all: Corruption[] = []
+  let compared = 0
+  for (const one of corruptions) {
+    const beside =
+      one.bytes === null && compared++ < damagesCompared ? await rightBatchBeside(replicas, one) : undefined
+    all.push(beside ? {...one, ...beside} : one)
+  }
+  return all
+}
+
+async function rightBatchBeside(
+  replicas: readonly ReplicaFiles[],
+  {replica, batch}: Corruption,
+): Promise<(Comparison & {readonly against: number}) | undefined> {
+  const own = await replicas[replica]?.open(batch.segment)
+  if (!own) return undefined
+  for (const [against, other] of replicas.entries()) {
+    const right = against === replica ? undefined : await batchAt(other, batch.baseOffset)
+    if (!right || right.sizeInBytes > bytesAtMost) continue
+    const wrong = await own.read(batch.position, right.sizeInBytes)
+    const found = differencesOf(wrong, await right.read(right.sizeInBytes), batch.position)
+    if (isTheSame(found, wrong)) return {...found, against}
+  }
+  return undefined
+}
+
+/** Bytes of another batch would differ nearly everywhere. */
+function isTheSame({differingBytes}: Comparison, bytes: Buffer): boolean {
+  return differingBytes <= Math.max(8, bytes.length / 8)
+}
+
 async function besideAnother(
   replicas: readonly ReplicaFiles[],
   damaged: number,
@@ -49,25 +88,33 @@ async function besideAnother(
   const wrong = await (await own.open(segment)).read(damage.position, damage.sizeInBytes)
   for (const [against, other] of replicas.entries()) {
     if (against === damaged) continue
-    const right = await bytesFrom(other, from, wrong.length)
+    const right = await (await batchAt(other, from))?.read(wrong.length)
     if (!right || right.length < wrong.length) continue
     const found = differencesOf(wrong, right, damage.position)
-    // Bytes of another batch would differ nearly everywhere.
-    if (found.differingBytes <= Math.max(8, wrong.length / 8)) return {...found, against}
+    if (isTheSame(found, wrong)) return {...found, against}
   }
   return undefined
 }
 
-/** The bytes of a replica from the batch on that begins with this offset. */
-async function bytesFrom(replica: ReplicaFiles, offset: bigint, length: number): Promise<Buffer | undefined> {
+interface RightBatch {
+  readonly sizeInBytes: number
+  /** Bytes of the file from the batch's beginning on. */
+  read(length: number): Promise<Buffer>
+}
+
+/** The batch of a replica that begins with this offset, if its CRC is right. */
+async function batchAt(replica: ReplicaFiles, offset: bigint): Promise<RightBatch | undefined> {
   const segment = replica.segments.findLast(({baseOffset}) => baseOffset === undefined || baseOffset <= offset)
   if (!segment) return undefined
   const file = await replica.open(segment.name)
-  let position: number | undefined
+  let found: RightBatch | undefined
   let done = false
   await readLog(file, {
     batch: batch => {
-      if (batch.baseOffset === offset && batch.crcIsRight) position = batch.position
+      const {position, sizeInBytes} = batch
+      if (batch.baseOffset === offset && batch.crcIsRight) {
+        found = {sizeInBytes, read: length => file.read(position, length)}
+      }
       done = batch.baseOffset >= offset
       return false
     },
@@ -76,5 +123,5 @@ async function bytesFrom(replica: ReplicaFiles, offset: bigint, length: number):
       return done
     },
   })
-  return position === undefined ? undefined : file.read(position, length)
+  return found
 }

@@ -101,6 +101,8 @@ export class BatchStream {
   cleaned = 0
   readonly #turns: Turns
   #bytesDone = 0
+  /** A batch of what is compared was reached. */
+  #begun = false
   #openDamage: PlacedDamage | undefined
 
   constructor(
@@ -165,11 +167,12 @@ export class BatchStream {
           }
           if (this.#openDamage) this.#openDamage.to = batch.baseOffset
           this.#openDamage = undefined
-          if (trustedEnd(batch) <= from) {
+          if (this.#isBefore(batch, from)) {
             this.nextOffset = trustedEnd(batch)
             return false
           }
           this.head = {batch, segment}
+          this.#begun = true
           shown = true
           return false
         },
@@ -194,6 +197,11 @@ export class BatchStream {
       {...(this.options.signal && {signal: this.options.signal})},
     )
     this.#tell(0)
+  }
+
+  /** Below what is compared, by its offset and by its place: a base offset alone may be false. */
+  #isBefore(batch: BatchCursor, from: bigint): boolean {
+    return !this.#begun && trustedEnd(batch) <= from && batch.baseOffset >= this.nextOffset
   }
 
   /** Positions of one file rise; 0 begins the next. */
