@@ -9,6 +9,8 @@ import {until} from '../util/until.js'
 /** A folder whose files may grow, shrink, come and go while they are looked at. `list` gives names. */
 export interface GrowingFolder {
   readonly path: string
+  /** How often looking costs little; default 250 ms. */
+  readonly lookEveryMs?: number
   list(): Promise<readonly string[]>
   /** Bytes now; `undefined` if the file is not there. */
   sizeOf(name: string): Promise<number | undefined>
@@ -32,7 +34,7 @@ export interface FollowOptions {
   /** The file and position to begin at: the end of what was read already. Default: the end of the newest segment. */
   readonly from?: {readonly file: string; readonly position: number}
   readonly signal: AbortSignal
-  /** Pause between two looks; default 250 ms. */
+  /** Pause between two looks; default as the folder says. */
   readonly everyMs?: number
   /** Batches of this file come next: said before the first of them, for every file. */
   readonly segment?: (name: string) => void
@@ -58,7 +60,7 @@ export function growingFolder(path: string): GrowingFolder {
  * @throws KxError KX_NO_SEGMENT (input) if there is no segment to begin with; what the folder or the visitor throws
  */
 export async function follow(folder: GrowingFolder, visitor: LogVisitor, options: FollowOptions): Promise<LogEnd> {
-  const {from, signal, everyMs = 250} = options
+  const {from, signal, everyMs = folder.lookEveryMs ?? 250} = options
   const file = from?.file ?? newestOf(await folder.list())
   if (file === undefined) {
     throw new KxError('input', 'KX_NO_SEGMENT', `${folder.path} has no segment to follow.`, {
