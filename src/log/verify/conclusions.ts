@@ -70,17 +70,18 @@ export function damageConclusions(check: PartitionCheck, log: LogSummary): strin
   const first = check.firstDamage
   if (!first) return []
   const at = first.offset === undefined ? '' : ` (offset ${first.offset})`
-  const behind = log.batches - first.batchesBefore - 1
+  const whole = log.batches - log.damagedBatches - first.batchesBefore
   const records = log.records - first.recordsBefore
-  const whole = Math.max(0, records > 0 || behind > 0 ? behind : 0)
   const skipped = [
     ...(log.damagedBytes > 0 ? [`${sizeText(log.damagedBytes)} belong to no whole batch`] : []),
     ...(log.damagedBatches > 0 ? [`${plural(log.damagedBatches, 'batch', 'batches')} can not be trusted`] : []),
   ]
   const readable =
     records === 0
-      ? 'Nothing behind it can be read.'
-      : `Behind it ${plural(records, 'record')}${whole > 0 ? ` in up to ${plural(whole, 'batch', 'batches')}` : ''} can be read; --salvage copies the readable batches to a new file.`
+      ? check.isAtEnd
+        ? 'It is the end of the log: nothing lies behind it.'
+        : 'Nothing behind it can be read.'
+      : `Behind it ${plural(records, 'record')} in ${plural(whole, 'batch', 'batches')} can be read; --salvage copies the readable batches to a new file.`
   return [
     `The first damage is at byte ${grouped(first.position)} of ${fileName(first.file)}${at}. In all, ${listText(skipped)}.`,
     readable,

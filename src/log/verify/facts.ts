@@ -62,9 +62,9 @@ export class Facts {
     return (this.attributes & codecBits) !== 0
   }
 
-  /** A wrapper of magic 0 or 1 has the offset of its last message; where it begins is known only from within. */
-  get isCompressedLegacy(): boolean {
-    return this.magic < 2 && this.isCompressed
+  /** A wrapper of magic 0 or 1 has the offset of its last message; where it begins is known only if it can be decoded. */
+  get hidesItsBase(): boolean {
+    return this.magic < 2 && this.isCompressed && this.baseOffset === this.lastOffset
   }
 
   get hasUnknownAttributes(): boolean {

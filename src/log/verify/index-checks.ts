@@ -15,6 +15,7 @@ const sparseFactor = 16
 export class OffsetIndexCheck {
   readonly #list: FindingList
   readonly #file: string
+  readonly #base: bigint
   readonly #relative: Int32Array
   readonly #positions: Int32Array
   /** The entries by position: files are not always in order. */
@@ -32,9 +33,10 @@ export class OffsetIndexCheck {
   #longest = {bytes: 0, from: 0, largestBatch: 0}
   #matched = 0
 
-  private constructor(list: FindingList, file: string, relative: Int32Array, positions: Int32Array) {
+  private constructor(list: FindingList, file: string, base: bigint, relative: Int32Array, positions: Int32Array) {
     this.#list = list
     this.#file = file
+    this.#base = base
     this.#relative = relative
     this.#positions = positions
     this.#order = byValue(positions)
@@ -55,7 +57,7 @@ export class OffsetIndexCheck {
         positions[n++] = entry.position
       }
     }
-    return new OffsetIndexCheck(list, file.path, relative.subarray(0, n), positions.subarray(0, n))
+    return new OffsetIndexCheck(list, file.path, baseOffset, relative.subarray(0, n), positions.subarray(0, n))
   }
 
   get entries(): number {
@@ -87,7 +89,7 @@ export class OffsetIndexCheck {
 
   finish(logSize: number, baseOffset: bigint): void {
     this.#passTo(Number.POSITIVE_INFINITY, logSize)
-    for (const entry of this.#pending) this.#tellOffset(entry, 'no batch behind it ends with it', baseOffset)
+    for (const entry of this.#pending) this.#tellOffset(entry, 'no batch behind it does')
     this.#stretch(this.#end)
     this.tellOrder(baseOffset)
     const {bytes, from, largestBatch} = this.#longest
@@ -104,7 +106,7 @@ export class OffsetIndexCheck {
     const pending = this.#pending
     if (isNextAppend) {
       this.#pending = []
-      for (const entry of pending) this.#tellOffset(entry, 'no batch up to the next entry ends with it', segmentBase)
+      for (const entry of pending) this.#tellOffset(entry, 'no batch up to the next entry does')
     } else if (facts.crcIsRight) {
       this.#pending = []
       const last = relativeTo(segmentBase, facts.lastOffset)
@@ -146,6 +148,7 @@ export class OffsetIndexCheck {
     this.#list.add('index-position', {
       file: this.#file,
       position: entry * 8,
+      offset: this.#base + BigInt(this.#relative[entry] as number),
       explanation: `entry ${entry} points at byte ${at} of the log, ${what}`,
       ...(inDamage ? {severity: isTail ? ('warning' as const) : ('info' as const)} : {}),
       ...(isTail ? {consequence: 'Recovery after an unclean stop writes the index anew.'} : {}),
@@ -161,17 +164,17 @@ export class OffsetIndexCheck {
       return
     }
     this.#isBad[entry] = 1
-    this.#tellOffset(entry, `the batch ${isFirst ? 'there' : 'behind it'} ends with ${last}`, undefined)
+    this.#tellOffset(entry, `the ${isFirst ? 'batch there' : 'one behind it'} ends with ${this.#base + BigInt(last)}`)
   }
 
-  #tellOffset(entry: number, what: string, baseOffset: bigint | undefined): void {
+  #tellOffset(entry: number, what: string): void {
     this.#isBad[entry] = 1
     const relative = this.#relative[entry] as number
     this.#list.add('index-offset', {
       file: this.#file,
       position: entry * 8,
-      ...(baseOffset === undefined ? {} : {offset: baseOffset + BigInt(relative)}),
-      explanation: `entry ${entry} has the relative offset ${relative} for byte ${this.#positions[entry]}, and ${what}`,
+      offset: this.#base + BigInt(relative),
+      explanation: `entry ${entry} says that the batch at byte ${this.#positions[entry]} ends with offset ${this.#base + BigInt(relative)}, and ${what}`,
     })
   }
 

@@ -68,7 +68,7 @@ export class OffsetOrder {
     this.#range(facts)
     const previousLast = this.#previousLast
     if (previousLast !== undefined && baseOffset <= previousLast) this.#falls(facts, previousLast)
-    else if (this.next !== undefined && baseOffset > this.next && !facts.isCompressedLegacy) {
+    else if (this.next !== undefined && baseOffset > this.next && !facts.hidesItsBase) {
       this.#gap('offset-gap', this.next, baseOffset, {
         file: this.#place.file,
         position: facts.position,

@@ -10,6 +10,7 @@ import {type ExtraCheck, SegmentCheck, type SegmentFiles} from './segment-check.
 import type {SnapshotCheck} from './snapshot-check.js'
 import {Tally} from './tally.js'
 import type {TransactionIndexCheck} from './transaction-index-check.js'
+import {Times} from './times.js'
 import {Transactions} from './transactions.js'
 
 /** transaction.max.timeout.ms. */
@@ -26,6 +27,8 @@ export interface DamagedPlace {
   readonly offset: bigint | undefined
   readonly batchesBefore: number
   readonly recordsBefore: number
+  /** It reaches to the end of its file. */
+  readonly isEnd: boolean
 }
 
 export interface PartitionOptions extends VerifyOptions {
@@ -45,6 +48,7 @@ export class PartitionCheck {
   readonly epochs: EpochCheck
   readonly producers: Producers
   readonly transactions: Transactions
+  readonly times: Times
   readonly tally = new Tally()
   readonly wantsRecords: boolean
   readonly wasClosed: boolean
@@ -72,10 +76,17 @@ export class PartitionCheck {
     this.epochs = new EpochCheck(list, options.epochs)
     this.producers = new Producers(list, options.isComplete)
     this.transactions = new Transactions(list)
+    this.times = new Times(list, options.now)
     this.wantsRecords = options.wantsRecords ?? true
     this.wasClosed = options.wasClosed ?? false
     const name = options.decoder ?? (options.topic === undefined ? 'none' : decoderOfTopic(options.topic))
     this.#decoder = name === undefined || name === 'none' ? undefined : decoderNamed(name)
+  }
+
+  /** The first damage is the end of the last segment that was read. */
+  get isAtEnd(): boolean {
+    const first = this.firstDamage
+    return first?.isEnd === true && first.file === this.#lastFile
   }
 
   get isCompacted(): boolean {
@@ -129,6 +140,7 @@ export class PartitionCheck {
     this.epochs.finish(this.order.next)
     for (const snapshot of this.#snapshots) snapshot.finish(isCompacted)
     for (const index of this.#transactionIndexes) index.finish(context)
+    this.times.finish()
     this.transactions.finish(this.#lastFile, this.hangingAfterMs)
     if (this.producers.forgotten === 0) return
     this.list.add('not-checked', {
@@ -157,30 +169,38 @@ export class PartitionCheck {
   }
 
   falseCrc(file: string, position: number, offset: bigint, segment: Tally): void {
-    const place = this.#place(file, position, offset, segment, 1)
+    const place = this.#place(file, position, offset, segment, {own: 1})
     this.firstDamage ??= place
     this.recoveryCuts ??= place
     this.consumersStop ??= place
   }
 
-  unreadable(file: string, position: number, offset: bigint): void {
-    const place = this.#place(file, position, offset, new Tally(), 0)
+  unreadable(file: string, position: number, offset: bigint, segment: Tally): void {
+    const place = this.#place(file, position, offset, segment, {own: 1})
     this.firstDamage ??= place
     this.consumersStop ??= place
   }
 
   damaged(file: string, damage: Damage, segment: Tally, size: number): void {
-    const place = this.#place(file, damage.position, damage.baseOffset ?? this.order.next, segment, 0)
+    const isEnd = damage.position + damage.sizeInBytes === size
+    const place = this.#place(file, damage.position, damage.baseOffset ?? this.order.next, segment, {isEnd})
     this.firstDamage ??= place
     // A magic above 2 lies outside the CRC, and recovery does not look at it.
     if (damage.kind !== 'magic') this.recoveryCuts ??= place
-    const isEnd = damage.position + damage.sizeInBytes === size
     const isQuiet = damage.kind === 'cut' || damage.kind === 'cut-header'
     if (!isEnd || !isQuiet) this.consumersStop ??= place
   }
 
-  #place(file: string, position: number, offset: bigint | undefined, segment: Tally, own: number): DamagedPlace {
+  /** `own`: batches of the segment that are the damage themselves. */
+  #place(
+    file: string,
+    position: number,
+    offset: bigint | undefined,
+    segment: Tally,
+    {own = 0, isEnd = false}: {readonly own?: number; readonly isEnd?: boolean},
+  ): DamagedPlace {
     return {
+      isEnd,
       file,
       position,
       offset,

@@ -1,6 +1,7 @@
 import type {BatchCursor} from '../batch-cursor.js'
 import type {ByteSource} from '../byte-source.js'
-import {type Damage, type LogVisitor, readLog} from '../read-log.js'
+import {type LogVisitor, readLog} from '../read-log.js'
+import type {RecordCursor} from '../record-cursor.js'
 
 export interface SalvageOptions {
   readonly maxDecompressedBytes?: number
@@ -26,11 +27,8 @@ export interface Salvaged {
 
 /** Bytes that are copied at once. */
 const pieceBytes = 1_048_576
-
-interface Piece {
-  readonly position: number
-  readonly size: number
-}
+/** Stretches of good batches that are held before they are copied, so that memory is bounded. */
+const stretchesAtMost = 65_536
 
 /**
  * Copies the readable batches (whole, right CRC, records that can be read) verbatim and in order: what `write` is given, in
@@ -43,50 +41,53 @@ export async function salvage(
   options: SalvageOptions = {},
 ): Promise<Salvaged> {
   const {maxDecompressedBytes, signal, progress} = options
-  const visitor = new Salvage(source, write)
-  const counted: ByteSource = progress
-    ? {
-        size: source.size,
-        read: async (position, length) => {
-          progress(position, source.size)
-          return source.read(position, length)
-        },
-      }
-    : source
-  await readLog(counted, visitor, {
-    ...(maxDecompressedBytes === undefined ? {} : {maxDecompressedBytes}),
-    ...(signal ? {signal} : {}),
-  })
-  await visitor.drain()
+  const visitor = new Salvage()
+  let bytes = 0
+  for (;;) {
+    await readLog(source, visitor, {
+      from: visitor.end,
+      ...(maxDecompressedBytes === undefined ? {} : {maxDecompressedBytes}),
+      ...(signal ? {signal} : {}),
+    })
+    // Only now: the reader's chunk may lie in the memory that the source reads into.
+    for (const {position, size} of visitor.take()) {
+      await copy(source, position, size, write)
+      bytes += size
+      progress?.(position + size, source.size)
+    }
+    if (!visitor.enough) break
+    visitor.goOn()
+  }
   progress?.(source.size, source.size)
-  return visitor.result()
+  return visitor.result(bytes, source.size)
 }
 
+interface Stretch {
+  readonly position: number
+  size: number
+}
+
+/** Finds the stretches of good batches. */
 class Salvage implements LogVisitor {
-  readonly #source: ByteSource
-  readonly #write: (bytes: Buffer) => Promise<void> | void
+  enough = false
+  /** Where the last batch that was looked at ends. */
+  end = 0
+
   #cursor: BatchCursor | undefined
   #records = 0
-  /** What is to be copied next: good batches that lie side by side. */
-  #run: Piece | undefined
-  #ready: Piece[] = []
+  #stretches: Stretch[] = []
   #batches = 0
-  #written = 0
-  #bytes = 0
+  #allRecords = 0
   #skippedBatches = 0
   #repeated = 0
   #first: bigint | undefined
   #last: bigint | undefined
 
-  constructor(source: ByteSource, write: (bytes: Buffer) => Promise<void> | void) {
-    this.#source = source
-    this.#write = write
-  }
-
   batch(batch: BatchCursor): boolean {
     this.#cursor = batch
     this.#records = 0
-    if (batch.magic >= 2 && !batch.crcIsRight) {
+    this.end = batch.position + batch.sizeInBytes
+    if (!batch.isLegacy && !batch.crcIsRight) {
       this.#skippedBatches++
       return false
     }
@@ -97,65 +98,62 @@ class Salvage implements LogVisitor {
     return true
   }
 
-  record(): void {
+  record(record: RecordCursor): void {
     this.#records++
+    if (!record.crcIsRight) this.#records = Number.NaN
   }
 
   recordsDone(problem: string | undefined): void {
     const batch = this.#cursor
     if (!batch) return
-    if (problem !== undefined || !batch.crcIsRight) {
+    if (problem !== undefined || !batch.crcIsRight || Number.isNaN(this.#records)) {
       this.#skippedBatches++
       return
     }
     this.#batches++
-    this.#written += this.#records
+    this.#allRecords += this.#records
     this.#first ??= batch.baseOffset
     this.#last = batch.lastOffset
-    const run = this.#run
-    if (run && run.position + run.size === batch.position && run.size < pieceBytes) {
-      this.#run = {position: run.position, size: run.size + batch.sizeInBytes}
-      return
-    }
-    if (run) this.#ready.push(run)
-    this.#run = {position: batch.position, size: batch.sizeInBytes}
+    const stretch = this.#stretches.at(-1)
+    if (stretch && stretch.position + stretch.size === batch.position) stretch.size += batch.sizeInBytes
+    else this.#stretches.push({position: batch.position, size: batch.sizeInBytes})
+    if (this.#stretches.length >= stretchesAtMost) this.enough = true
   }
 
-  damage(_damage: Damage): void {}
-
-  get full(): boolean {
-    return this.#ready.length > 0
+  take(): readonly Stretch[] {
+    const taken = this.#stretches
+    this.#stretches = []
+    return taken
   }
 
-  async drain(): Promise<void> {
-    if (this.#ready.length === 0 && this.#run) {
-      this.#ready.push(this.#run)
-      this.#run = undefined
-    }
-    for (const {position, size} of this.#ready) await this.#copy(position, size)
-    this.#ready = []
+  goOn(): void {
+    this.enough = false
   }
 
-  result(): Salvaged {
+  result(bytes: number, size: number): Salvaged {
     return {
       batches: this.#batches,
-      records: this.#written,
-      bytes: this.#bytes,
+      records: this.#allRecords,
+      bytes,
       skippedBatches: this.#skippedBatches,
-      skippedBytes: this.#source.size - this.#bytes,
+      skippedBytes: size - bytes,
       ...(this.#first === undefined ? {} : {firstOffset: this.#first}),
       ...(this.#last === undefined ? {} : {lastOffset: this.#last}),
       repeatedBatches: this.#repeated,
     }
   }
+}
 
-  async #copy(from: number, size: number): Promise<void> {
-    for (let position = from; position < from + size; ) {
-      const bytes = await this.#source.read(position, Math.min(pieceBytes, from + size - position))
-      if (bytes.length === 0) return
-      await this.#write(bytes)
-      this.#bytes += bytes.length
-      position += bytes.length
-    }
+async function copy(
+  source: ByteSource,
+  from: number,
+  size: number,
+  write: (bytes: Buffer) => Promise<void> | void,
+): Promise<void> {
+  for (let position = from; position < from + size; ) {
+    const bytes = await source.read(position, Math.min(pieceBytes, from + size - position))
+    if (bytes.length === 0) return
+    await write(bytes)
+    position += bytes.length
   }
 }

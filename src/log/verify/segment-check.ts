@@ -71,6 +71,7 @@ export class SegmentCheck implements LogVisitor {
   #damage: PendingDamage | undefined
   #isFirstControl = false
   #snapshot = 0
+  #snapshotIsDue = false
 
   constructor(partition: PartitionCheck, files: SegmentFiles, decoder?: RecordDecoder, extra?: ExtraCheck) {
     this.#partition = partition
@@ -87,8 +88,10 @@ export class SegmentCheck implements LogVisitor {
     this.#cursor = cursor
     const facts = this.facts.take(cursor)
     if (this.#damage) this.#endDamage(facts.baseOffset)
-    const {order, epochs, transactions} = this.#partition
+    const {order, epochs, transactions, times} = this.#partition
     order.batch(facts)
+    const snapshot = this.#files.snapshots[this.#snapshot]
+    this.#snapshotIsDue = snapshot !== undefined && (order.next ?? 0n) >= snapshot.offset
     epochs.batch(facts, this.#path)
     const base = this.#base
     if (base !== undefined) {
@@ -103,6 +106,7 @@ export class SegmentCheck implements LogVisitor {
     }
     if (facts.hasUnknownAttributes || facts.lastOffsetDelta < 0) this.#oddHeader(facts)
     transactions.time(facts)
+    times.batch(facts, this.#path)
     if (facts.producerId >= 0n) {
       if (this.producerIds.size < 100_000) this.producerIds.add(facts.producerId)
       if (!facts.isControl) this.#data(facts)
@@ -131,7 +135,7 @@ export class SegmentCheck implements LogVisitor {
     if (isWhole) this.#noteCompaction(facts)
     else {
       this.tally.damagedBatches++
-      this.#partition.unreadable(this.#path, facts.position, facts.baseOffset)
+      this.#partition.unreadable(this.#path, facts.position, facts.baseOffset, this.tally)
     }
   }
 
@@ -150,14 +154,17 @@ export class SegmentCheck implements LogVisitor {
 
   /** A snapshot is to be compared before the log goes on. */
   get full(): boolean {
-    const snapshot = this.#files.snapshots[this.#snapshot]
-    return snapshot !== undefined && (this.#partition.order.next ?? 0n) >= snapshot.offset
+    return this.#snapshotIsDue
   }
 
   async drain(): Promise<void> {
-    while (this.full) {
-      const snapshot = this.#files.snapshots[this.#snapshot++] as SnapshotCheck
-      await snapshot.compare(this.#partition.producers)
+    this.#snapshotIsDue = false
+    const {order, producers} = this.#partition
+    for (;;) {
+      const snapshot = this.#files.snapshots[this.#snapshot]
+      if (!snapshot || (order.next ?? 0n) < snapshot.offset) return
+      this.#snapshot++
+      await snapshot.compare(producers)
     }
   }
 
@@ -167,7 +174,8 @@ export class SegmentCheck implements LogVisitor {
     await this.drain()
     for (; this.#snapshot < this.#files.snapshots.length; this.#snapshot++) {
       const snapshot = this.#files.snapshots[this.#snapshot] as SnapshotCheck
-      snapshot.beyond(this.#partition.order.next)
+      if (this.#files.isActive) snapshot.beyond(this.#partition.order.next, this.tally.damagedBytes > 0)
+      else await snapshot.compare(this.#partition.producers)
     }
   }
 

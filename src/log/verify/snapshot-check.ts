@@ -70,12 +70,14 @@ export class SnapshotCheck {
     this.#list.add('snapshot-absent-producer', {file: this.#file.path, explanation})
   }
 
-  beyond(endOffset: bigint | undefined): void {
+  /** `isCut`: the log has lost its end, which explains it. */
+  beyond(endOffset: bigint | undefined, isCut: boolean): void {
     if (endOffset === undefined || this.offset <= endOffset) return
     this.#list.add('snapshot-beyond-log', {
       file: this.#file.path,
       offset: this.offset,
       explanation: `it is for offset ${this.offset}, and the log ends before ${endOffset}`,
+      ...(isCut ? {severity: 'info' as const} : {}),
     })
   }
 
