@@ -129,6 +129,16 @@ export class LogText implements LogVisitor {
         explanation: `the stored CRC of the batch is ${batch.crc}, that of its bytes is ${batch.computedCrc}`,
       })
     }
+    if (batch.codec === 'unknown') {
+      this.#tell({
+        code: 'codec',
+        severity: 'error',
+        position: batch.position,
+        offset: batch.baseOffset,
+        explanation: `no codec has the number ${batch.attributes & 0x07}: the records can't be read`,
+      })
+      return false
+    }
     return this.#options.deepIteration
   }
 

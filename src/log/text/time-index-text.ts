@@ -84,6 +84,7 @@ class TimeIndexCheck implements LogVisitor {
   #previousTimestamp = noTimestamp
 
   // Of the batch whose records are being visited.
+  #isVisiting = false
   #firstOfBatch = 0
   #isEmpty = false
   #largest = Number.NEGATIVE_INFINITY
@@ -100,7 +101,7 @@ class TimeIndexCheck implements LogVisitor {
   }
 
   get enough(): boolean {
-    return this.#next === this.#order.length
+    return this.#next === this.#order.length && !this.#isVisiting
   }
 
   /** Reads the log and checks all entries that were added since the last pass. */
@@ -139,7 +140,8 @@ class TimeIndexCheck implements LogVisitor {
     this.#isEmpty = batch.recordsCount === 0
     this.#largest = Number.NEGATIVE_INFINITY
     this.#largestExact = noTimestamp
-    return this.#firstOfBatch < this.#next
+    this.#isVisiting = this.#firstOfBatch < this.#next
+    return this.#isVisiting
   }
 
   record(record: RecordCursor): void {
@@ -151,6 +153,7 @@ class TimeIndexCheck implements LogVisitor {
   recordsDone(problem: string | undefined): void {
     const numeric = this.#largest === Number.NEGATIVE_INFINITY ? noTimestamp : BigInt(this.#largest)
     const largest = numeric > this.#largestExact ? numeric : this.#largestExact
+    this.#isVisiting = false
     const comparable = problem === undefined && (!this.#isEmpty || this.#context.bugCompatible)
     for (let n = this.#firstOfBatch; n < this.#next; n++) {
       const entry = this.#order[n] as number

@@ -49,7 +49,7 @@ function losesFindings(actual: Streams, expected: Streams): boolean {
 /** The file is that of the case `base` with one damage: what kx prints of it are lines of the whole file. */
 async function isResynchronised(run: GoldenRun, {stdout}: Streams): Promise<boolean> {
   const whole = goldenRuns.find(
-    other => other.case === 'base' && other.file === run.file && other.args.length === run.args.length,
+    other => other.case === 'base' && other.file === run.file && other.args.join() === run.args.join(),
   )
   const lines = stdout.split('\n')
   const linesOfWhole = whole?.stdout.toString('latin1').split('\n') ?? []
