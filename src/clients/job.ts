@@ -31,7 +31,7 @@ export interface JobResult {
 }
 
 /** A job is abandoned after this long, ms. */
-export const jobTimeoutMs = 30_000
+export const jobTimeoutMs = 60_000
 
 export function outcomeOfRound(end: Round['end']): ToldRecord['outcome'] {
   return end === undefined ? 'acknowledged' : end === 'commit' ? 'committed' : 'aborted'

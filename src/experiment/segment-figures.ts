@@ -17,8 +17,8 @@ const legend: BlocksFigure['legend'] = [
   {tone: 'neutral', text: 'batch, not compressed'},
   {tone: 'accent', text: 'batch, compressed'},
   {tone: 'warn', text: 'batch of an aborted transaction'},
-  {tone: 'good', text: 'commit marker'},
-  {tone: 'bad', text: 'abort marker'},
+  {tone: 'good', text: 'C: commit marker'},
+  {tone: 'bad', text: 'A: abort marker'},
 ]
 
 const caption = `In each block: its records and its bytes, of which the first ${headerBytes}, the header, are darker.`
@@ -59,9 +59,8 @@ function blockOf(batch: BatchSeen, log: readonly BatchSeen[]): Block {
   const producer = batch.producerId < 0 ? '' : `, producer ${batch.producerId} epoch ${batch.producerEpoch}`
   if (isControl) {
     const commit = records[0]?.marker?.startsWith('COMMIT') === true
-    const [label, short] = commit ? ['commit', 'C'] : ['abort', 'A']
-    const tone = commit ? 'good' : 'bad'
-    return {size, label, short, tone, detail: `${label} marker: ${where}${producer}`}
+    const [label, tone] = commit ? (['C', 'good'] as const) : (['A', 'bad'] as const)
+    return {size, label, tone, detail: `${commit ? 'commit' : 'abort'} marker: ${where}${producer}`}
   }
   const sequences = batch.baseSequence < 0 ? '' : `, sequences ${batch.baseSequence}–${batch.lastSequence}`
   const aborted = isTransactional && endOf(batch, log) === 'aborted'

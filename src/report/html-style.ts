@@ -127,6 +127,7 @@ figcaption{margin-bottom:.9rem;font-weight:600;font-size:.98rem}
 .stack .parts{margin:.2rem 0 0;font-size:.82rem;color:var(--soft)}
 .block em{font-style:normal;font-weight:600}
 .stack .name small{display:block;color:var(--soft);font-size:.92em}
+.strip .name{align-self:start}
 .strip .bar{flex-wrap:wrap;row-gap:2px;align-items:flex-start}
 .strip .block{box-sizing:border-box;flex:none;padding:.2rem .35rem;line-height:1.25;background-image:linear-gradient(to right,color-mix(in srgb,currentColor 20%,transparent) var(--head),transparent var(--head))}
 .strip .block em,.strip .block i{display:block;overflow:hidden;text-overflow:ellipsis;font-variant-numeric:tabular-nums}
