@@ -3,7 +3,7 @@ import {nameOf} from '../kafka/topic-partition.js'
 import {diffReplicas} from '../log/diff/compare.js'
 import type {ReplicaDiff, ReplicaInput} from '../log/diff/types.js'
 import {KxError} from '../util/errors.js'
-import {list, plural} from '../util/format.js'
+import {bytes, list, plural} from '../util/format.js'
 import {DiskFolder, inspected} from './files.js'
 import {type LiveRequest, openReplicas} from './live.js'
 
@@ -111,7 +111,7 @@ export async function diffLive(
   const logStartOffset = live.replicas.find(one => one.logStartOffset !== undefined)?.logStartOffset
   const inputs = live.replicas.map((folder): ReplicaInput => {
     const role = folder.role === 'leader' ? 'leader' : folder.role === 'unknown' ? undefined : 'follower'
-    return {name: `broker ${folder.brokerId}`, folder, ...(role && {role})}
+    return {name: `${folder.isBroker ? 'broker' : 'controller'} ${folder.brokerId}`, folder, ...(role && {role})}
   })
   const diff = await diffReplicas(inputs, {
     signal,
@@ -122,13 +122,16 @@ export async function diffLive(
   return {...diff, partition, cluster: live.cluster, notes}
 }
 
+/** What is done in a moment needs no telling. */
+const toldFrom = 64 * 1_048_576
+const toldEvery = 16 * 1_048_576
+
 function told(what: string, progress: (text: string) => void): (done: number, total: number) => void {
-  let before = -1
+  let before = 0
   return (done, total) => {
-    const percent = Math.floor((100 * done) / Math.max(1, total))
-    if (percent === before) return
-    before = percent
-    progress(`comparing ${what}: ${percent} %`)
+    if (total < toldFrom || (done < total && done - before < toldEvery)) return
+    before = done
+    progress(`comparing ${what}: ${bytes(done)} of ${bytes(total)}`)
   }
 }
 

@@ -58,17 +58,6 @@ export async function stateOf(cluster: Cluster, asked: Asked): Promise<Partition
   )
 }
 
-/** How many partitions a topic has. @throws as {@link stateOf} */
-export async function partitionCountOf(cluster: Cluster, topic: string, signal?: AbortSignal): Promise<number> {
-  return (await stateOf(cluster, {topic, partition: 0, signal})).partitionCount
-}
-
-/** The topic's id, which is part of the keys of `__share_group_state`. @throws as {@link stateOf} */
-export async function topicIdOf(cluster: Cluster, topic: string, signal?: AbortSignal): Promise<string> {
-  const asked = {topic, partition: 0, signal}
-  return firstAnswer(cluster, asked, async connection => (await describedTopic(connection, cluster, topic)).topicId)
-}
-
 export interface OffsetsRequest extends Asked {
   readonly nodeId: number
   readonly nodeState: NodeState

@@ -2,13 +2,12 @@ import type {Cluster, ClusterNode, NodeState, PartitionFolder} from '../cluster/
 import {attach} from '../cluster/lifecycle.js'
 import type {RuntimeName} from '../cluster/spec.js'
 import {listStates} from '../cluster/state.js'
-import {nameOf, type TopicPartition} from '../kafka/topic-partition.js'
-import {partitionOfKey} from '../log/decode/partition.js'
+import {nameOf} from '../kafka/topic-partition.js'
 import type {Folder, OpenFile} from '../log/folder.js'
 import {KxError, messageOf} from '../util/errors.js'
 import {list} from '../util/format.js'
 import type {GrowingFolder} from './follow.js'
-import {type LogOffsets, offsetsOf, partitionCountOf, type PartitionState, stateOf, topicIdOf} from './live-state.js'
+import {type LogOffsets, offsetsOf, type PartitionState, stateOf} from './live-state.js'
 
 /** A partition of a running cluster, as it is asked for. */
 export interface LiveRequest {
@@ -32,6 +31,8 @@ export interface LiveFolder extends Folder, GrowingFolder, LogOffsets, AsyncDisp
   readonly topic: string
   readonly partition: number
   readonly brokerId: number
+  /** False: an isolated controller, which has `__cluster_metadata` only. */
+  readonly isBroker: boolean
   readonly nodeState: NodeState
   /** `unknown` if no broker answered. `observer`: a broker's copy of `__cluster_metadata`. */
   readonly role: ReplicaRole
@@ -81,34 +82,6 @@ export async function openLive(request: LiveRequest): Promise<LiveFolder> {
   }
 }
 
-/** Whose records are wanted: the partition of an internal topic follows from it. */
-export type Whose =
-  | {readonly group: string}
-  | {readonly transactionalId: string}
-  /** The state of a share group is kept per partition that it reads. */
-  | {readonly shareGroup: string; readonly topic: string; readonly partition: number}
-
-/**
- * The partition of `__consumer_offsets`, `__transaction_state` or `__share_group_state` that holds somebody's records, by
- * the number of partitions that the topic really has.
- * @throws KxError as {@link openLive}; KX_NO_TOPIC (usage) also if the internal topic was not made yet
- */
-export async function partitionFor(
-  whose: Whose,
-  request: Pick<LiveRequest, 'cluster' | 'signal'> = {},
-): Promise<TopicPartition> {
-  await using cluster = await clusterFor(request)
-  const {signal} = request
-  const inTopic = async (topic: string, key: string) => {
-    const count = await partitionCountOf(cluster, topic, signal)
-    return {topic, partition: partitionOfKey(key, count)}
-  }
-  if ('group' in whose) return inTopic('__consumer_offsets', whose.group)
-  if ('transactionalId' in whose) return inTopic('__transaction_state', whose.transactionalId)
-  const topicId = await topicIdOf(cluster, whose.topic, signal)
-  return inTopic('__share_group_state', `${whose.shareGroup}:${topicId}:${whose.partition}`)
-}
-
 /** Every replica of a partition. @throws as {@link openLive}; KX_NO_ANSWER also if no broker can be asked */
 export async function openReplicas(request: Omit<LiveRequest, 'broker'>): Promise<LiveReplicas> {
   const {topic, partition = 0, signal} = request
@@ -142,7 +115,7 @@ export async function openReplicas(request: Omit<LiveRequest, 'broker'>): Promis
 }
 
 /** @throws KxError KX_NO_CLUSTER, KX_SEVERAL_CLUSTERS (usage) */
-async function clusterFor({cluster}: Pick<LiveRequest, 'cluster'>): Promise<Cluster> {
+async function clusterFor({cluster}: LiveRequest): Promise<Cluster> {
   if (cluster !== undefined) return attach(cluster)
   const known = listStates().states.filter(({phase}) => phase === 'up')
   const standing = known.length > 1 ? known.filter(({ephemeral}) => !ephemeral) : known
@@ -209,6 +182,7 @@ async function replicaOn(cluster: Cluster, node: ClusterNode, wanted: Wanted): P
       topic,
       partition,
       brokerId: node.nodeId,
+      isBroker: node.roles.includes('broker'),
       nodeState,
       role: roleOf(node.nodeId, state),
       inSync: state?.inSyncReplicas.includes(node.nodeId) ?? false,

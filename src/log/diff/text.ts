@@ -1,5 +1,6 @@
 import {bytes, grouped, plural} from '../../util/format.js'
 import {epochsOf} from './epochs.js'
+import {isSame} from './ranges.js'
 import type {DiffRange, Holding, ReplicaDiff} from './types.js'
 
 export interface DiffTextOptions {
@@ -54,7 +55,8 @@ function headline(diff: ReplicaDiff, {title, paint}: DiffTextOptions): string {
 
 /** Offsets to the right, a replica a line; the same sign in a column is the same record. */
 function picture({ranges, replicas, to}: ReplicaDiff, columns: number, unicode: boolean): string {
-  if (ranges.length === 0) return ''
+  // Where all is the same there is nothing to see.
+  if (ranges.length < 2 && ranges.every(isSame)) return ''
   const drawn = drawnRanges(ranges)
   const nameWidth = Math.max(6, ...replicas.map(({name}) => name.length)) + 2
   const labels = drawn.map(range => (range === 'more' ? '…' : String(range.from)))
