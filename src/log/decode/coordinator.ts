@@ -56,7 +56,8 @@ type Keyed = RecordParts & {readonly key: Buffer}
 
 function kafkaText({offset, key, value}: Keyed, topic: CoordinatorTopic, style: KafkaStyle): KafkaText {
   const type = prefixOf(key, 'key')
-  const schemas = coordinatorRecord(topic, type, schemaLineOf(style))
+  const line = schemaLineOf(style)
+  const schemas = schemasOf(topic, type).find(each => each.line === line)
   if (!schemas) return {key: `Unknown record type ${type} at offset ${offset}, skipping.`}
   const keyData = readKey(schemas.key, type, key, style)
   const keyText = `{"type":"${type}","data":${jsonOf(schemas.key, 0, keyData)}}`
@@ -84,12 +85,19 @@ interface Schemas {
   readonly line: OlderLine | undefined
 }
 
-/** What the newest line and older ones take a record type for, newest first. */
-function schemasOf(topic: CoordinatorTopic, type: number): Schemas[] {
-  return [undefined, ...olderLines].flatMap(line => {
-    const schemas = coordinatorRecord(topic, type, line)
-    return schemas ? [{...schemas, line}] : []
+const known = new Map<CoordinatorTopic, Map<number, readonly Schemas[]>>()
+
+/** What the newest line and older ones take a record type for, newest first. Looked up once a type: records are many. */
+function schemasOf(topic: CoordinatorTopic, type: number): readonly Schemas[] {
+  const ofTopic = known.get(topic) ?? new Map<number, readonly Schemas[]>()
+  const found = ofTopic.get(type)
+  if (found) return found
+  const schemas = [undefined, ...olderLines].flatMap(line => {
+    const pair = coordinatorRecord(topic, type, line)
+    return pair ? [{...pair, line}] : []
   })
+  known.set(topic, ofTopic.set(type, schemas))
+  return schemas
 }
 
 function decodeRecord({key, value}: RecordParts, topic: CoordinatorTopic): DecodedRecord {

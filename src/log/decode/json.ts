@@ -53,11 +53,15 @@ function structPrinter(fields: readonly FieldSchema[], scope: Scope): Printer {
     const printed: string[] = []
     for (const {name, label, tagged, print, unsaid} of parts) {
       const item = given[name] === undefined ? unsaid() : given[name]
-      if (tagged && isDeepStrictEqual(item, unsaid())) continue
+      if (tagged && isSame(item, unsaid())) continue
       printed.push(label + (item instanceof Verbatim ? item.json : item === null ? 'null' : print(item)))
     }
     return `{${printed.join(',')}}`
   }
+}
+
+function isSame(item: unknown, other: unknown): boolean {
+  return item === other || (typeof item === 'object' && isDeepStrictEqual(item, other))
 }
 
 function printerOf(field: FieldSchema, type: string, scope: Scope): Printer {
