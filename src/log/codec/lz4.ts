@@ -1,4 +1,4 @@
-import {lz4Block} from './lz4-block.js'
+import {appendLz4Block} from './block-decoder.js'
 import {CodecError, type Decoding, type Inlet, type Outlet} from './stream.js'
 import {XxHash32, xxhash32} from './xxhash32.js'
 
@@ -88,10 +88,7 @@ function* block(
   }
   const before = outlet.length
   if (isStored) outlet.append(bytes.subarray(at, at + size))
-  else {
-    outlet.room(blockBytes)
-    outlet.advance(lz4Block(bytes, at, at + size, outlet.bytes, before, before + blockBytes))
-  }
+  else appendLz4Block(bytes, at, at + size, outlet, blockBytes)
   content?.update(outlet.bytes, before, outlet.length)
   inlet.at = at + size + (blockChecksum ? 4 : 0)
 }

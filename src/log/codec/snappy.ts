@@ -1,4 +1,4 @@
-import {snappyBlock, snappyPlainSize} from './snappy-block.js'
+import {appendSnappyBlock} from './block-decoder.js'
 import {CodecError, type Decoding, type Inlet, type Outlet} from './stream.js'
 
 // Two forms occur: one raw Snappy block (librdkafka, kafkajs), and the stream of xerial's snappy-java: a header, then blocks
@@ -60,13 +60,6 @@ function* raw(inlet: Inlet, outlet: Outlet): Decoding {
 
 function* block(inlet: Inlet, outlet: Outlet, length: number): Decoding {
   yield* inlet.need(length, 'a block of the Snappy stream')
-  const {bytes, at} = inlet
-  const plain = snappyPlainSize(bytes, at, at + length)
-  const before = outlet.length
-  outlet.advance(before + plain.size)
-  outlet.length = before
-  outlet.room(plain.size)
-  snappyBlock(bytes, at + plain.bytes, at + length, outlet.bytes, before, plain.size)
-  outlet.advance(before + plain.size)
-  inlet.at = at + length
+  appendSnappyBlock(inlet.bytes, inlet.at, inlet.at + length, outlet)
+  inlet.at += length
 }

@@ -88,28 +88,26 @@ export class Outlet {
     return this
   }
 
-  /** Makes room for so many bytes more, of which as many as wanted are then told to {@link advance}. */
-  room(more: number): void {
-    const needed = this.length + more
-    if (needed <= this.bytes.length) return
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.bytes.length, 65_536))
-    this.bytes.copy(grown, 0, 0, this.length)
-    this.bytes = grown
+  /** @throws CodecError if so many bytes more are beyond the limit */
+  check(more: number): void {
+    if (this.length + more > this.#atMost) {
+      throw new CodecError(`more than ${this.#atMost} plain bytes`, {tooLarge: true})
+    }
   }
 
   /** @throws CodecError if that is beyond the limit */
-  advance(to: number): void {
-    if (to > this.#atMost) throw new CodecError(`more than ${this.#atMost} plain bytes`, {tooLarge: true})
+  append(bytes: Uint8Array): void {
+    this.check(bytes.length)
+    const to = this.length + bytes.length
+    if (to > this.bytes.length) this.#grow(to)
+    this.bytes.set(bytes, this.length)
     this.length = to
   }
 
-  append(bytes: Uint8Array): void {
-    const to = this.length + bytes.length
-    if (to <= this.#atMost) {
-      this.room(bytes.length)
-      this.bytes.set(bytes, this.length)
-    }
-    this.advance(to)
+  #grow(needed: number): void {
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.bytes.length, 65_536))
+    this.bytes.copy(grown, 0, 0, this.length)
+    this.bytes = grown
   }
 
   /** What was gathered, as a view that lasts until the next use. */

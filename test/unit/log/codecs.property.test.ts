@@ -1,7 +1,9 @@
 import {randomBytes} from 'node:crypto'
+import {readFileSync} from 'node:fs'
 import {gunzipSync} from 'node:zlib'
 import fc from 'fast-check'
 import {beforeAll, describe, expect, test} from 'vitest'
+import {assembled} from '../../../scripts/assemble-blocks.mjs'
 import {compress, prepareCodec, prepareCompression, uncompressed} from '../../../src/log/codecs.js'
 
 const codecs = ['gzip', 'snappy', 'snappy-raw', 'lz4', 'zstd'] as const
@@ -75,4 +77,9 @@ describe.each(codecs)('%s', codec => {
 test('what is written as gzip, others read', () => {
   const text = Buffer.from('to be read by others '.repeat(1_000))
   expect(gunzipSync(compress('gzip', text)).equals(text)).toBe(true)
+})
+
+test('the decoder of blocks is what its source is assembled to', async () => {
+  const made = readFileSync(new URL('../../../src/log/codec/blocks.ts', import.meta.url), 'utf8')
+  expect(made).toBe(await assembled())
 })
