@@ -91,6 +91,10 @@ class Salvage implements LogVisitor {
       this.#skippedBatches++
       return false
     }
+    if (batch.lastOffset < batch.baseOffset) {
+      this.#skippedBatches++
+      return false
+    }
     if (this.#last !== undefined && batch.baseOffset <= this.#last) {
       this.#repeated++
       return false
