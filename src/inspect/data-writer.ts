@@ -57,17 +57,7 @@ export class DataWriter implements DumpWriter {
       const read = await this.#log(input, findings)
       end = this.enough ? `"batchCount":${read.batches},"limitReached":true` : logEndFields(read)
     } else {
-      const {entriesOfFile} = await import('./entries.js')
-      const bytes = this.#options.redact ? redactedJson : bytesJson
-      let entries = 0
-      for await (const entry of entriesOfFile(input, finding => findings.add(finding))) {
-        if (this.enough) break
-        this.#left--
-        entries++
-        this.#chunks.add(this.#framing.entry(valueJson(entry, bytes).slice(1, -1)))
-        if (this.#chunks.full) await this.#chunks.drain()
-      }
-      end = `"entryCount":${entries}`
+      end = await this.#entries(input, findings)
     }
     for (const finding of findings.kept) this.#chunks.add(this.#framing.finding(findingFields(finding)))
     this.#chunks.add(this.#framing.fileEnd(`${end},"findingCount":${findings.count}`))
@@ -138,6 +128,24 @@ export class DataWriter implements DumpWriter {
     const chosen = logFilter(filter)
     const filtered = chosen ? new FilteredVisitor(visitor, chosen, looksIntoRecords(filter)) : visitor
     return {visitor, watching: new WatchingVisitor(filtered, path, tell)}
+  }
+
+  async #entries(input: DumpInput, findings: Findings): Promise<string> {
+    const {contentOfFile, entriesOfFile} = await import('./entries.js')
+    const bytes = this.#options.redact ? redactedJson : bytesJson
+    const content = await contentOfFile(input)
+    const {verifiedFile} = await import('./verify-writer.js')
+    for (const finding of (await verifiedFile(input.file, input.folder, this.#options)).findings) findings.add(finding)
+    if (content) return `"content":${valueJson(content, bytes)}`
+    let entries = 0
+    for await (const entry of entriesOfFile(input)) {
+      if (this.enough) break
+      this.#left--
+      entries++
+      this.#chunks.add(this.#framing.entry(valueJson(entry, bytes).slice(1, -1)))
+      if (this.#chunks.full) await this.#chunks.drain()
+    }
+    return `"entryCount":${entries}`
   }
 
   /** One thing was shown. */

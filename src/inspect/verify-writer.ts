@@ -62,7 +62,8 @@ export class VerifyWriter implements DumpWriter {
   }
 }
 
-async function verifiedFile(file: OpenFile, folder: Folder | undefined, options: DumpOptions): Promise<Report> {
+/** Without a folder nothing beside the file is looked at. */
+export async function verifiedFile(file: OpenFile, folder: Folder | undefined, options: DumpOptions): Promise<Report> {
   const {verifyFile} = await import('../log/verify/verify-file.js')
   return verifyFile(file, folder ?? nothing, verifyOptions(file.path, options))
 }
