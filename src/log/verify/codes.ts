@@ -11,7 +11,7 @@ export interface FindingKind {
 const recovery =
   'After an unclean stop, recovery cuts the segment here and deletes all later segments, if the segment is not wholly ' +
   'below the recovery point; after a clean stop nothing is checked.'
-const consumersStop = 'Consumers stop here with a CorruptRecordException, and followers can not copy beyond it.'
+const consumersStop = 'Consumers stop here with a CorruptRecordException, and followers cannot copy beyond it.'
 const served = 'The broker does not look: recovery keeps the batch and it is served as it is.'
 const deleteIndex =
   'Kafka checks no entry at its start. With the broker stopped the file can be deleted: a missing offset index is rebuilt.'
@@ -90,7 +90,7 @@ export const findingCodes = {
   'offset-negative': error('A base offset is negative.', served),
   'offset-before-name': error(
     "The first offset is below the number in the file's name.",
-    'The index can not hold such offsets: recovery fails to rebuild it and empties the segment.',
+    'The index cannot hold such offsets: recovery fails to rebuild it and empties the segment.',
   ),
   'segment-overlap': error(
     "A segment reaches beyond the next segment's base offset.",
@@ -147,7 +147,7 @@ export const findingCodes = {
     'Recovery fails with an InvalidTxnStateException.',
   ),
   'control-record': warning(
-    'A control record can not be understood, or has more in it than it should.',
+    'A control record cannot be understood, or has more in it than it should.',
     'Consumers skip control records; recovery of the producer state reads markers and may fail at this one.',
   ),
   'marker-without-data': info(
@@ -218,7 +218,7 @@ export const findingCodes = {
   ),
   'txnindex-size': warning(
     'The size of a transaction index is no multiple of an entry.',
-    'The rest is ignored, and what is appended behind it can not be read.',
+    'The rest is ignored, and what is appended behind it cannot be read.',
   ),
   'txnindex-version': error(
     'A transaction index has an entry of an unknown version.',
@@ -293,11 +293,11 @@ export const findingCodes = {
 
   // Records of internal topics, and what was not looked at.
   decoder: warning(
-    'A record of an internal topic can not be decoded, or something is left over.',
-    'Coordinators skip types that they do not know; a value that can not be read makes the load of the partition fail.',
+    'A record of an internal topic cannot be decoded, or something is left over.',
+    'Coordinators skip types that they do not know; a value that cannot be read makes the load of the partition fail.',
   ),
   'not-checked': info('Something could not be checked.'),
-  unreadable: error('A file can not be read.'),
+  unreadable: error('A file cannot be read.'),
 } as const satisfies Readonly<Record<string, FindingKind>>
 
 export type FindingCode = keyof typeof findingCodes

@@ -10,6 +10,8 @@ export interface PartitionFacts {
   readonly log: LogSummary
   readonly list: FindingList
   readonly recoveryPoint?: bigint | undefined
+  /** Segments behind the one that was read, where only that one was. */
+  readonly laterSegments?: number
 }
 
 /** What a partition's files come to, for people: each a sentence or two. */
@@ -19,7 +21,7 @@ export function partitionConclusions(facts: PartitionFacts): string[] {
     ...verdict(list),
     ...damageConclusions(check, log),
     ...recoveryConclusions(facts),
-    ...kafkaConclusions(list),
+    ...kafkaConclusions(list, check.isAtEnd),
     ...transactionConclusions(log),
     ...compactionConclusions(check, log),
   ]
@@ -33,7 +35,7 @@ export function logDirConclusions(facts: {
 }): string[] {
   const {wasClosed, isLogDir, partitions, list} = facts
   const bad = partitions.filter(({findingCounts}) => findingCounts.some(({severity}) => severity !== 'info'))
-  const told = verdict(list)
+  const told = partitions.length > 0 && list.count('error', 'warning') === 0 ? [] : verdict(list)
   if (partitions.length > 0) {
     const names = bad.slice(0, 5).map(({topic, partition}) => `${topic}-${partition}`)
     const more = bad.length > names.length ? `, and ${bad.length - names.length} more` : ''
@@ -50,7 +52,7 @@ export function logDirConclusions(facts: {
         : 'No .kafka_cleanshutdown is here: the broker runs, or it was not stopped in order. At its next start it recovers every segment from the recovery points on.',
     )
   }
-  return [...told, ...kafkaConclusions(list)]
+  return [...told, ...kafkaConclusions(list, false)]
 }
 
 /** How much of what was found. */
@@ -74,7 +76,7 @@ export function damageConclusions(check: PartitionCheck, log: LogSummary): strin
   const records = log.records - first.recordsBefore
   const skipped = [
     ...(log.damagedBytes > 0 ? [`${sizeText(log.damagedBytes)} belong to no whole batch`] : []),
-    ...(log.damagedBatches > 0 ? [`${plural(log.damagedBatches, 'batch', 'batches')} can not be trusted`] : []),
+    ...(log.damagedBatches > 0 ? [`${plural(log.damagedBatches, 'batch', 'batches')} cannot be trusted`] : []),
   ]
   const readable =
     records === 0
@@ -89,15 +91,16 @@ export function damageConclusions(check: PartitionCheck, log: LogSummary): strin
 }
 
 /** What the broker's recovery would take away, and where consumers would stop. */
-function recoveryConclusions({check, segments, log, recoveryPoint}: PartitionFacts): string[] {
+function recoveryConclusions(facts: PartitionFacts): string[] {
+  const {check} = facts
   const {recoveryCuts: cut, consumersStop: stop} = check
   const told: string[] = []
-  if (cut) told.push(...recoverySentences(cut, segments, log, recoveryPoint))
+  if (cut) told.push(...recoverySentences(cut, facts))
   if (stop) {
     const offset = stop.offset === undefined ? '' : `offset ${stop.offset} (`
     told.push(
-      `As long as it is not cut, consumers and followers stop at ${offset}byte ${grouped(stop.position)} of ${fileName(stop.file)}${offset ? ')' : ''}: ` +
-        'a consumer gets an exception on each poll until it seeks beyond it, a follower can not copy further and leaves the in-sync replicas.',
+      `As long as it is not cut and this replica leads, consumers and followers stop at ${offset}byte ${grouped(stop.position)} of ${fileName(stop.file)}${offset ? ')' : ''}: ` +
+        'a consumer gets an exception on each poll until it seeks beyond it, a follower cannot copy further and leaves the in-sync replicas.',
     )
   }
   return told
@@ -105,12 +108,10 @@ function recoveryConclusions({check, segments, log, recoveryPoint}: PartitionFac
 
 function recoverySentences(
   cut: DamagedPlace,
-  segments: readonly SegmentSummary[],
-  log: LogSummary,
-  recoveryPoint: bigint | undefined,
+  {segments, log, recoveryPoint, laterSegments = 0}: PartitionFacts,
 ): string[] {
   const index = segments.findIndex(({name}) => name === fileName(cut.file))
-  const later = index < 0 ? 0 : segments.length - index - 1
+  const later = index < 0 ? laterSegments : segments.length - index - 1
   const records = log.records - cut.recordsBefore
   const where = `${fileName(cut.file)} at byte ${grouped(cut.position)}`
   const offsets =
@@ -120,7 +121,7 @@ function recoverySentences(
   const deleted = later > 0 ? ` and deletes ${plural(later, 'later segment')}` : ''
   const lost =
     records > 0
-      ? `${plural(records, 'readable record')}${offsets}, would be lost on this replica`
+      ? `${plural(records, 'readable record')}${index < 0 && later > 0 ? ' of this segment' : ''}${offsets}, would be lost on this replica`
       : 'no readable record would be lost'
   const told = [
     `After an unclean stop the broker recovers: it cuts ${where}${deleted}; ${lost}. After a clean stop it checks nothing.`,
@@ -134,8 +135,8 @@ function recoverySentences(
   return told
 }
 
-/** Of each kind of finding one sentence on what Kafka does, the gravest first. */
-export function kafkaConclusions(list: FindingList): string[] {
+/** Of each kind of finding one sentence on what Kafka does, the gravest first. `endIsCut`: the damage is the end of the log. */
+export function kafkaConclusions(list: FindingList, endIsCut: boolean): string[] {
   const told = new Map<string, Finding>()
   for (const finding of list.findings) {
     const isTail = finding.code === 'cut-batch' || finding.code === 'cut-header'
@@ -145,15 +146,15 @@ export function kafkaConclusions(list: FindingList): string[] {
   const sentences = [...told.values()]
     .filter(({code}) => code !== 'crc' && code !== 'garbage' && code !== 'impossible-size')
     .map(({code, consequence}) => `${code}: ${consequence}`)
-  return [...tailConclusions(list), ...sentences]
+  return [...(endIsCut ? tailConclusions(list) : []), ...sentences]
 }
 
 /** A last batch that is not whole is what a crash leaves behind; what it means for its producer is easily overstated. */
 function tailConclusions(list: FindingList): string[] {
   if (!list.counts.some(({code}) => code === 'cut-batch' || code === 'cut-header')) return []
   return [
-    'The batch at the end is not whole, as after a power failure, a full disk or a copy that was made while it was written: recovery removes it, ' +
-      'and until then the partition can not be written to rightly. If its producer was answered with acks=all and more than one replica ' +
+    'The batch at the end is not whole, as after a power failure, a full disk or a copy that was made while it was written. Recovery removes it; ' +
+      'without recovery, what is appended behind it could not be read. If its producer was answered with acks=all and more than one replica ' +
       'was in sync (min.insync.replicas of 2 or more makes sure of that), another replica has it; with acks=1 or a single replica it may have been ' +
       'acknowledged and is lost.',
   ]

@@ -185,6 +185,8 @@ export class PartitionCheck {
     const isEnd = damage.position + damage.sizeInBytes === size
     const place = this.#place(file, damage.position, damage.baseOffset ?? this.order.next, segment, {isEnd})
     this.firstDamage ??= place
+    // That is a limit of the reader, not of Kafka.
+    if (damage.kind === 'too-large' || damage.kind === 'short-read') return
     // A magic above 2 lies outside the CRC, and recovery does not look at it.
     if (damage.kind !== 'magic') this.recoveryCuts ??= place
     const isQuiet = damage.kind === 'cut' || damage.kind === 'cut-header'

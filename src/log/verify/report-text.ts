@@ -136,7 +136,7 @@ function indexText({offsetIndex, timeIndex, transactionIndex}: SegmentSummary): 
     ['txnindex', transactionIndex],
   ] as const
   const odd = states.filter(([, state]) => state === 'missing' || state === 'findings')
-  if (odd.length === 0) return 'ok'
+  if (odd.length === 0) return states.every(([, state]) => state === 'absent') ? 'none' : 'ok'
   return odd.map(([name, state]) => `${name} ${state === 'missing' ? 'missing' : 'wrong'}`).join(', ')
 }
 

@@ -82,7 +82,7 @@ async function verifyKind(kind: FileKind, task: Task): Promise<Outcome> {
 async function verifyText({file, list}: Task, kind: Parameters<typeof readTextFile>[0]): Promise<Outcome> {
   const parsed = await readTextFile(kind, file)
   for (const finding of textFindings(parsed, file.path)) list.take(finding)
-  return {conclusions: [...verdict(list), ...kafkaConclusions(list)], ...entriesOf(parsed)}
+  return {conclusions: [...verdict(list), ...kafkaConclusions(list, false)], ...entriesOf(parsed)}
 }
 
 function entriesOf(parsed: TextFile): {readonly entries?: number} {
@@ -118,7 +118,8 @@ async function verifyLog(task: Task): Promise<Outcome> {
   )
   check.finish()
   const log = check.summary()
-  return {log, conclusions: partitionConclusions({check, segments: [], log, list})}
+  const laterSegments = base === undefined ? 0 : names.segments.filter(({offset}) => offset > base).length
+  return {log, conclusions: partitionConclusions({check, segments: [], log, list, laterSegments})}
 }
 
 /** The checks of a partition, begun at this file. */
@@ -152,7 +153,7 @@ async function verifyKraft({file, name, options, list}: Task): Promise<Outcome> 
   const log = check.summary()
   return {
     log,
-    conclusions: [...verdict(list), ...damageConclusions(check, log), ...kafkaConclusions(list)],
+    conclusions: [...verdict(list), ...damageConclusions(check, log), ...kafkaConclusions(list, false)],
   }
 }
 
@@ -166,7 +167,7 @@ async function verifyIndex(task: Task, which: keyof BesideWanted): Promise<Outco
     const why = base === undefined ? 'its name does not say the base offset' : `${logName} is not beside it`
     const entries = await verifyAlone(file, which, base ?? 0n, list)
     list.add('not-checked', {file: file.path, explanation: `not compared with a log: ${why}`})
-    return {entries, conclusions: [...verdict(list), ...kafkaConclusions(list)]}
+    return {entries, conclusions: [...verdict(list), ...kafkaConclusions(list, false)]}
   }
   const all = new FindingList(list.keptPerCode)
   const names = await folderNames(folder)
@@ -182,7 +183,7 @@ async function verifyIndex(task: Task, which: keyof BesideWanted): Promise<Outco
   const damaged = check.firstDamage ? ['The log itself is damaged: --verify of the log says how.'] : []
   return {
     ...(entries === undefined ? {} : {entries}),
-    conclusions: [...verdict(list), ...damaged, ...kafkaConclusions(list)],
+    conclusions: [...verdict(list), ...damaged, ...kafkaConclusions(list, false)],
   }
 }
 
@@ -208,7 +209,7 @@ async function verifySnapshot(task: Task): Promise<Outcome> {
     list.add('not-checked', {file: file.path, explanation: `not compared with the log${why}`})
   if (offset === undefined) notChecked(': the name does not say its offset')
   else if (snapshot.isSound) await replay(folder, offset, snapshot, options, list, notChecked)
-  return {entries: snapshot.entries, conclusions: [...verdict(list), ...kafkaConclusions(list)]}
+  return {entries: snapshot.entries, conclusions: [...verdict(list), ...kafkaConclusions(list, false)]}
 }
 
 /** Goes through the segments before the snapshot, from the newest earlier snapshot on if there is one. */

@@ -93,7 +93,7 @@ async function verifySegments(
     )
     done += file.size
     if (hasIndexes) tellMissing(folder, names, name, list)
-    summaries.push(summaryOf(folder, names, segment, next === undefined, check, pass, before))
+    summaries.push(summaryOf(folder, names, segment, next === undefined, check, pass, {before, hasIndexes}))
   }
   if (!hasIndexes && summaries.length > 0) {
     list.add('not-checked', {
@@ -176,12 +176,12 @@ function summaryOf(
   isActive: boolean,
   check: PartitionCheck,
   pass: SegmentCheck,
-  before: Marks,
+  {before, hasIndexes}: {readonly before: Marks; readonly hasIndexes: boolean},
 ): SegmentSummary {
   const {transactions, epochs, list} = check
   const beside = besideNames(parseFileName(name))
   const state = (file: string, isNeeded: boolean): BesideState => {
-    if (!names.has(file)) return isNeeded ? 'missing' : 'absent'
+    if (!names.has(file)) return isNeeded && hasIndexes ? 'missing' : 'absent'
     return list.countOf(`${folder.path}/${file}`) > 0 ? 'findings' : 'ok'
   }
   return {

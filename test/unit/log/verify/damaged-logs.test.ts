@@ -86,7 +86,7 @@ describe('a batch that is wrong', () => {
     const conclusions = report.conclusions.join('\n')
     expect(conclusions).toContain('it cuts 00000000000000000000.log at byte 0')
     expect(conclusions).toContain('2 readable records, offsets 0 to 3, would be lost')
-    expect(conclusions).toContain('consumers and followers stop at offset 0 (byte 0')
+    expect(conclusions).toContain('this replica leads, consumers and followers stop at offset 0 (byte 0')
   })
 
   test('by a bit in the attributes', async () => {
