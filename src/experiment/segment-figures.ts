@@ -1,4 +1,5 @@
 import type {Told} from '../history/told.js'
+import {list} from '../util/format.js'
 import type {Block, BlocksFigure, Figure} from './figures.js'
 import type {BatchSeen, ReplicaReading} from './segment-reading.js'
 import {chainOf, endOf} from './segment-rules.js'
@@ -37,6 +38,37 @@ export function logBlocks(title: string, observation: Written | undefined): Figu
   const longest = (some: typeof rows) => Math.max(1, ...some.map(({row}) => sizeOf(row)))
   const line = Math.max(longest(rows.filter(({told}) => told.producer !== 'transactional')), longest(rows) / 3)
   return [{kind: 'blocks', title, unit: 'bytes', rows: rows.map(({row}) => row), legend, caption, line}]
+}
+
+interface Writer {
+  readonly name: string
+  readonly observation: Written | undefined
+  /** It was left out, because it is not installed. */
+  readonly missing: boolean
+}
+
+/** Who wrote, in which version, who was not there, and one batch of a transaction as an example. */
+export function whoWrote(writers: readonly Writer[]): string | undefined {
+  const there = writers.flatMap(({name, observation}) => {
+    const told = Object.values(observation?.told ?? {}).flat()
+    return told[0] ? [`${name} ${told[0].version}`] : []
+  })
+  if (there.length === 0) return undefined
+  const missing = writers.filter(each => each.missing).map(({name}) => name)
+  const absent = missing.length > 0 ? ` Not there, so nothing is said of it: ${missing.join(', ')}.` : ''
+  const samples = writers.flatMap(({name, observation}) => {
+    const log = chainOf(observation?.replicas.transactions?.[0])
+    const batch = log.find(each => each.isTransactional && !each.isControl && endOf(each, log) === 'aborted')
+    if (!batch) return []
+    const {baseOffset, producerId} = batch
+    const marker = log.find(each => each.isControl && each.baseOffset > baseOffset && each.producerId === producerId)
+    return [
+      `offset ${batch.baseOffset}, which ${name} aborted: producer ${batch.producerId} epoch ${batch.producerEpoch}, ` +
+        `sequence ${batch.baseSequence}; its marker is at offset ${marker?.baseOffset}, with epoch ${marker?.producerEpoch}`,
+    ]
+  })
+  const last = samples.at(-1)
+  return `Written by ${list(there)}.${absent}${last === undefined ? '' : ` For example ${last}.`}`
 }
 
 function rowOf(topic: string, told: Told, log: readonly BatchSeen[]): Row {

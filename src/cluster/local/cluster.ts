@@ -114,7 +114,7 @@ export class LocalCluster implements Cluster {
       const log4j = `-Dlog4j2.configurationFile=${path('log4j2.properties')}`
       const {exitCode, stdout, stderr} = await runTool({
         executable: java,
-        args: [...toolOptions, log4j, tool.mainClass, ...args],
+        args: [...toolOptions, ...this.#archive, log4j, tool.mainClass, ...args],
         env: jvmEnvironment({classPath: classPathOf(libs)}),
         what: tool.what,
         timeoutMs: tool.timeoutMs,
@@ -133,7 +133,14 @@ export class LocalCluster implements Cluster {
     const {java, libs} = await this.#found()
     const {exitCode, stdout, stderr} = await runTool({
       executable: java,
-      args: [...toolOptions, dumpLogClass(this.spec.kafkaVersion), ...flags, '--files', paths.join(',')],
+      args: [
+        ...toolOptions,
+        ...this.#archive,
+        dumpLogClass(this.spec.kafkaVersion),
+        ...flags,
+        '--files',
+        paths.join(','),
+      ],
       env: jvmEnvironment({classPath: classPathOf(libs)}),
       what: "Kafka's dump tool",
       timeoutMs: 120_000,
@@ -157,8 +164,17 @@ export class LocalCluster implements Cluster {
     }
   }
 
+  /**
+   * Half of the time that a tool takes is the loading of classes that brokers load too. A wrong or missing archive is no
+   * error for Java: it starts without, and must not fill the log with that.
+   */
+  get #archive(): readonly string[] {
+    const {archive} = this.#detail
+    return archive ? [`-XX:SharedArchiveFile=${archive}`, '-Xlog:cds=off,cds+dynamic=off'] : []
+  }
+
   async #command(nodeId: number) {
-    const {archive, folder} = this.#detail
+    const {folder} = this.#detail
     const {java, libs} = await this.#found()
     const {heapMiB, compiler} = this.spec
     return {
@@ -167,8 +183,7 @@ export class LocalCluster implements Cluster {
         ...nodeFolders(nodeFolder(folder, nodeId)),
         heapMiB,
         compiler,
-        // A wrong or missing archive is no error for Java: it starts without, and must not fill the log with that.
-        archive: archive ? [`-XX:SharedArchiveFile=${archive}`, '-Xlog:cds=off,cds+dynamic=off'] : [],
+        archive: this.#archive,
       }),
       env: jvmEnvironment({classPath: classPathOf(libs)}),
     }

@@ -338,3 +338,44 @@ describe('judging, as properties', () => {
     )
   })
 })
+
+describe('a condition that needs a client', () => {
+  const optional = {
+    ...note,
+    conditions: {...note.conditions, other: {label: 'another client', client: 'librdkafka'}},
+  } as AnyExperiment
+  const withOther = (planned: Record<string, number>) =>
+    judge(optional, run(whole, {planned: {killed: 2, healed: 1, ...planned}}))
+
+  test('may be left out, which the plan says with 0 trials', () => {
+    const {verdict, counted} = withOther({other: 0})
+    expect(verdict.outcome).toBe('upheld')
+    expect([counted.under('other').planned, counted.all.planned]).toEqual([0, 3])
+  })
+
+  test('needs its trials if the plan says so, or says nothing', () => {
+    for (const planned of [{other: 1}, {}, {other: Number.NaN}])
+      expect(withOther(planned).verdict).toMatchObject({
+        outcome: 'inconclusive',
+        because: expect.stringContaining('0 of 1 planned trials under other'),
+      })
+  })
+
+  test('gives no claim: what rests on it is inconclusive, not upheld', () => {
+    const claiming = {
+      ...optional,
+      verdict: (trials: Parameters<typeof note.verdict>[0]) =>
+        allOf(control('it holds for another client', trials.under('other'), {holds: () => true})),
+    } as AnyExperiment
+    expect(judge(claiming, run(whole, {planned: {killed: 2, healed: 1, other: 0}})).verdict).toMatchObject({
+      outcome: 'inconclusive',
+      claims: [{because: 'no trial could tell'}],
+    })
+  })
+
+  test('and no other may be left out', () => {
+    expect(judged([trial(1, 'killed'), trial(2, 'killed')], {planned: {killed: 2, healed: 0}}).verdict.outcome).toBe(
+      'inconclusive',
+    )
+  })
+})
