@@ -115,7 +115,8 @@ function likely(head: Buffer, size: number): (typeof contents)[number] | undefin
 }
 
 function log(head: Buffer, size: number): Certainty {
-  if (head.length < 26) return undefined
+  // The shortest message of magic 0 has 26 bytes; one of magic 2 is told by 27.
+  if (head.length < 26 || (head[16] === 2 && head.length < 27)) return undefined
   const [length, magic] = [head.readInt32BE(8), head.readInt8(16)]
   const end = 12 + length
   if (head.readBigInt64BE(0) < 0n || (magic !== 0 && magic !== 1 && magic !== 2)) return undefined

@@ -116,6 +116,17 @@ describe('the kind of a file', () => {
   })
 })
 
+test('the kind of a beginning of any length is told without a fault', () => {
+  for (const bytes of Object.values(samples)) {
+    for (let length = 0; length <= Math.min(bytes.length, 200); length++) {
+      const head = bytes.subarray(0, length)
+      for (const size of [length, 100_000]) {
+        expect(() => [classify('noext', head, size), classify('00000000000000000000.log', head, size)]).not.toThrow()
+      }
+    }
+  }
+})
+
 test('the kind of every file of a real broker is told by its name, and by its bytes alone or not at all', () => {
   const files = goldenFiles().filter(({path}) => !/\/odd-|\/codec-/.test(path))
   expect(files.length).toBeGreaterThan(15)
