@@ -5,6 +5,7 @@ import {LocalRuntime} from '../../src/cluster/local/runtime.js'
 import {endpointOf} from '../../src/cluster/probe.js'
 import {untilReady} from '../../src/cluster/ready.js'
 import {type ClusterSpec, defaultSpec} from '../../src/cluster/spec.js'
+import {clusterFolder} from '../../src/cluster/state.js'
 import {diffLive} from '../../src/inspect/diff.js'
 import {follow} from '../../src/inspect/follow.js'
 import {openLive} from '../../src/inspect/live.js'
@@ -15,7 +16,7 @@ import {Connection} from '../../src/wire/connection.js'
 import {metadata, produce} from '../../src/wire/requests.js'
 import {inWorld, kx} from '../cli-harness.js'
 import {Rig, runtime as dockerRuntime} from './docker-rig.js'
-import {mkdtempSync, rmSync} from 'node:fs'
+import {existsSync, mkdtempSync, readdirSync, rmSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 
@@ -210,5 +211,37 @@ function partitionsOf(runtime: () => Runtime): void {
     expect(found?.text).toContain('it was the leader of epoch 0')
     const said = await kx('dump-log', '--topic', topic, '--broker', '1', '-o', 'ndjson', '--offset', '10..')
     expect(said.stdout).toContain('"text":"only"')
+  })
+
+  test('the files of a node are read whatever its state, and copies of them are gone afterwards', async () => {
+    const [follower] = cluster.brokers.filter(({nodeId}) => nodeId !== 1).slice(-1)
+    const paused = follower?.nodeId ?? 3
+    await nodeOf(paused).pause()
+    try {
+      for (const {nodeId} of cluster.brokers) {
+        const files = await nodeOf(nodeId).files({topic, partition: 0})
+        const log = files.find(({name}) => name === '00000000000000000000.log')
+        const bytes = await log?.open().read(0, log.size)
+        await using folder = nodeOf(nodeId).folder({topic, partition: 0})
+        expect((await folder.list()).map(({name, size}) => ({name, size}))).toEqual(
+          files.map(({name, size}) => ({name, size})),
+        )
+        expect(await folder.sizeOf('00000000000000000000.log')).toBe(log?.size)
+        const source = await folder.open('00000000000000000000.log')
+        expect((await source?.read(0, source.size))?.equals(bytes as Buffer)).toBe(true)
+        expect(await folder.read('00000000000000000000.log', 61, 7)).toEqual(bytes?.subarray(61, 68))
+        expect(await folder.read('00000000000000000000.log', (log?.size ?? 0) - 3, 100)).toEqual(bytes?.subarray(-3))
+        expect(await folder.open('99999999999999999999.log')).toBeUndefined()
+        expect(await folder.sizeOf('99999999999999999999.log')).toBeUndefined()
+        await using none = nodeOf(nodeId).folder({topic: 'no-such-topic', partition: 0})
+        expect(await none.list()).toEqual([])
+      }
+      await using live = await openLive({topic, broker: paused, signal})
+      expect(live.nodeState).toBe('paused')
+    } finally {
+      await nodeOf(paused).resume()
+    }
+    const copies = join(clusterFolder('dump'), 'tmp')
+    expect(existsSync(copies) ? readdirSync(copies) : []).toEqual([])
   })
 }
