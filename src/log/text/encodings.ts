@@ -1,17 +1,64 @@
-import type {Encoding, LineWriter} from './line-writer.js'
+import {type Encoding, type LineWriter, viewOf} from './line-writer.js'
 
 const hexDigits = Uint8Array.from(Buffer.from('0123456789abcdef'))
 const backslash = 0x5c
-const quote = 0x22
+const doubleQuote = 0x22
+const singleQuote = 0x27
 /** The letter behind the backslash, by byte. */
 const shortEscapes = new Uint8Array(128)
-for (const [byte, letter] of ['\nn', '\rr', '\tt', '\\\\', '""'].map(pair => [...Buffer.from(pair)] as const)) {
-  shortEscapes[byte as number] = letter as number
+for (const pair of ['\nn', '\rr', '\tt', '\\\\', '""', "''"]) shortEscapes[pair.charCodeAt(0)] = pair.charCodeAt(1)
+/** Bytes that stand for themselves, if they are not the quote. */
+const isPlain = Uint8Array.from({length: 256}, (_, byte) => (byte >= 0x20 && byte < 0x7f && byte !== backslash ? 1 : 0))
+
+/** The view of the bytes that were asked for last: fields of one batch lie in one buffer. */
+let viewed: Buffer | undefined
+let view: DataView = new DataView(new ArrayBuffer(0))
+
+function lastView(bytes: Buffer): DataView {
+  if (viewed !== bytes) {
+    viewed = bytes
+    view = viewOf(bytes)
+  }
+  return view
 }
-/** Bytes that stand for themselves. */
-const isPlain = Uint8Array.from({length: 256}, (_, byte) =>
-  byte >= 0x20 && byte < 0x7f && byte !== backslash && byte !== quote ? 1 : 0,
-)
+
+/** The top bits of four bytes. */
+const tops = 0x80808080 | 0
+const ones = 0x01010101
+const blanks = 0x20202020
+const backslashes = 0x5c5c5c5c
+const doubleQuotes = 0x22222222
+const singleQuotes = 0x27272727
+
+/** The top bit of each byte that is zero (and sometimes of the one before it). */
+const zeros = (word: number): number => (word - ones) & ~word
+
+/** False only if none of the four bytes is to be escaped; `quotes` is four times the quote. */
+function mayNeedEscape(word: number, quotes: number): boolean {
+  const suspicious = word | (word + ones) | ((word - blanks) & ~word) | zeros(word ^ quotes) | zeros(word ^ backslashes)
+  return (suspicious & tops) !== 0
+}
+
+/**
+ * The quotes to put around a text so that little in it needs an escape: single ones if the first quote in it is a double
+ * one, as in JSON; double ones else.
+ */
+export function quoteFor(bytes: Buffer, from: number, end: number): number {
+  const source = lastView(bytes)
+  for (let position = from; position < end; ) {
+    while (position <= end - 4) {
+      const word = source.getInt32(position)
+      if (((zeros(word ^ doubleQuotes) | zeros(word ^ singleQuotes)) & tops) !== 0) break
+      position += 4
+    }
+    const last = Math.min(position + 4, end)
+    for (; position < last; position++) {
+      if (bytes[position] === doubleQuote) return singleQuote
+      if (bytes[position] === singleQuote) return doubleQuote
+    }
+  }
+  return doubleQuote
+}
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80
 
@@ -49,8 +96,18 @@ export const javaText: Encoding = {cut: betweenCharacters, write: writeJavaText}
 
 function writeJavaText(out: LineWriter, bytes: Buffer, from: number, end: number): void {
   const target = out.reserve(3 * (end - from))
+  const [source, words] = [lastView(bytes), out.view]
+  const lastWord = end - 4
   let at = out.at
   for (let position = from; position < end; ) {
+    while (position <= lastWord) {
+      const word = source.getInt32(position)
+      if ((word & tops) !== 0) break
+      words.setInt32(at, word)
+      position += 4
+      at += 4
+    }
+    if (position >= end) break
     const byte = bytes[position] as number
     if (byte < 0x80) {
       target[at++] = byte
@@ -71,18 +128,40 @@ function writeJavaText(out: LineWriter, bytes: Buffer, from: number, end: number
 }
 
 /**
- * Text that drives no terminal and has one reading only: `\n`, `\r`, `\t`, `\\` and `\"`, and `\xNN` for each byte of a
+ * Text that drives no terminal and has one reading only: `\n`, `\r`, `\t`, `\\` and the quote around it, and `\xNN` for each byte of a
  * control character (C0, DEL, C1), of a character that is not seen or turns the direction of writing, and of what is no
  * UTF-8. Undoing the escapes gives the bytes back.
  */
-export const escapedText: Encoding = {cut: betweenCharacters, write: writeEscapedText}
+export function escapedText(quote: number): Encoding {
+  return quote === singleQuote ? inSingleQuotes : inDoubleQuotes
+}
 
-function writeEscapedText(out: LineWriter, bytes: Buffer, from: number, end: number): void {
+const inDoubleQuotes: Encoding = {
+  cut: betweenCharacters,
+  write: (out, bytes, from, end) => writeEscapedText(out, bytes, from, end, doubleQuote),
+}
+const inSingleQuotes: Encoding = {
+  cut: betweenCharacters,
+  write: (out, bytes, from, end) => writeEscapedText(out, bytes, from, end, singleQuote),
+}
+
+function writeEscapedText(out: LineWriter, bytes: Buffer, from: number, end: number, quote: number): void {
+  const quotes = quote * ones
   const target = out.reserve(4 * (end - from))
+  const [source, words] = [lastView(bytes), out.view]
+  const lastWord = end - 4
   let at = out.at
   for (let position = from; position < end; ) {
+    while (position <= lastWord) {
+      const word = source.getInt32(position)
+      if (mayNeedEscape(word, quotes)) break
+      words.setInt32(at, word)
+      position += 4
+      at += 4
+    }
+    if (position >= end) break
     const byte = bytes[position] as number
-    if (isPlain[byte] === 1) {
+    if (isPlain[byte] === 1 && byte !== quote) {
       target[at++] = byte
       position++
       continue

@@ -1,4 +1,4 @@
-import {base64Text, escapedText, hexText, javaText, rawBytes} from './encodings.js'
+import {base64Text, escapedText, hexText, javaText, quoteFor, rawBytes} from './encodings.js'
 import {constant, type Encoding, type LineWriter} from './line-writer.js'
 
 /** How keys and values are shown. `int32` and `int64` are big-endian, `uuid` has 16 bytes or is such a text already. */
@@ -19,7 +19,6 @@ export interface FieldOptions {
 /** Writes what lies between `from` and `to`. */
 export type FieldWriter = (out: LineWriter, bytes: Buffer, from: number, to: number) => void
 
-const quote = 0x22
 const uuidText = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** A writer of keys, values or header values. A field that does not fit the format is shown as a string, with the reason. */
@@ -45,8 +44,9 @@ function stringWriter({dialect, raw}: FieldOptions): FieldWriter {
   if (dialect === 'kafka') return plain(javaText)
   if (raw) return plain(rawBytes)
   return (out, bytes, from, to) => {
+    const quote = quoteFor(bytes, from, to)
     out.byte(quote)
-    out.field(bytes, from, to, escapedText)
+    out.field(bytes, from, to, escapedText(quote))
     out.byte(quote)
   }
 }

@@ -42,8 +42,9 @@ export function constant(text: string): Uint8Array {
  * returned, buffers that were given to {@link field} must stay as they are.
  */
 export class LineWriter {
-  /** The hot loops write here themselves, after {@link reserve}. */
+  /** The hot loops write here themselves, after {@link reserve}; `view` is of the same bytes, for four of them at once. */
   bytes: Buffer
+  view: DataView
   at = 0
 
   readonly #write: Write
@@ -54,6 +55,7 @@ export class LineWriter {
     this.#write = write
     this.#flushBytes = flushBytes
     this.bytes = Buffer.allocUnsafe(flushBytes + largeBytes)
+    this.view = viewOf(this.bytes)
   }
 
   get full(): boolean {
@@ -72,8 +74,7 @@ export class LineWriter {
       await this.#piecewise(field)
     }
     if (at > written) await this.#write(bytes.subarray(written, at))
-    this.bytes =
-      bytes.length > 2 * (this.#flushBytes + largeBytes) ? Buffer.allocUnsafe(this.#flushBytes + largeBytes) : bytes
+    if (bytes.length > 2 * (this.#flushBytes + largeBytes)) this.#use(Buffer.allocUnsafe(this.#flushBytes + largeBytes))
     this.at = 0
   }
 
@@ -82,7 +83,7 @@ export class LineWriter {
     if (this.bytes.length - this.at < length) {
       const larger = Buffer.allocUnsafe(Math.max(2 * this.bytes.length, this.at + length))
       this.bytes.copy(larger, 0, 0, this.at)
-      this.bytes = larger
+      this.#use(larger)
     }
     return this.bytes
   }
@@ -129,6 +130,11 @@ export class LineWriter {
     else encoding.write(this, bytes, from, to)
   }
 
+  #use(bytes: Buffer): void {
+    this.bytes = bytes
+    this.view = viewOf(bytes)
+  }
+
   async #piecewise({bytes, encoding}: Deferred): Promise<void> {
     const piece = new LineWriter(this.#write, pieceBytes)
     for (let from = 0; from < bytes.length; ) {
@@ -138,6 +144,10 @@ export class LineWriter {
       from = to
     }
   }
+}
+
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 const trueText = constant('true')

@@ -1,4 +1,4 @@
-import {constant, decimal, type LineWriter, padded} from './line-writer.js'
+import {constant, decimal, type LineWriter, padded, viewOf} from './line-writer.js'
 
 const nine = 0x39
 const million = 1_000_000
@@ -63,6 +63,7 @@ class NumberField {
  */
 export class RecordPrefix {
   readonly #line = new Uint8Array(lineBytes)
+  readonly #words = viewOf(this.#line)
   #length = 0
   #timeLabel: Uint8Array | undefined
   #hasSequence = false
@@ -98,9 +99,10 @@ export class RecordPrefix {
       this.#lay(timeLabel, offset, timestamp, keySize, valueSize, sequence)
     }
     const length = this.#length
-    const bytes = out.reserve(length)
+    out.reserve(length + 3)
+    const [words, target] = [this.#words, out.view]
     const at = out.at
-    for (let n = 0; n < length; n++) bytes[at + n] = line[n] as number
+    for (let n = 0; n < length; n += 4) target.setInt32(at + n, words.getInt32(n))
     out.at = at + length
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
-import {base64Text, escapedText, hexText, javaText, rawBytes} from '../../../../src/log/text/encodings.js'
+import {base64Text, escapedText, hexText, javaText, quoteFor, rawBytes} from '../../../../src/log/text/encodings.js'
 import {type Encoding, LineWriter} from '../../../../src/log/text/line-writer.js'
 import {unescaped} from './escapes.js'
 import {javaUtf8} from './naive-text.js'
@@ -65,10 +65,15 @@ test("Java's replacement, where it differs from that of others", () => {
 test('escaped text can be read back, and drives no terminal', () => {
   fc.assert(
     fc.property(bytes, input => {
-      const shown = encoded(escapedText, input)
+      const quote = quoteFor(input, 0, input.length)
+      const shown = encoded(escapedText(quote), input)
       expect(unescaped(shown.toString('latin1')).equals(input)).toBe(true)
       expect(Buffer.from(shown.toString('utf8')).equals(shown)).toBe(true)
-      expect(shown.toString('utf8')).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]|(?<!\\)(\\\\)*"/u)
+      expect(shown.toString('utf8')).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u)
+      // No quote like the one around it that is not escaped.
+      const inner = shown.toString('latin1').replace(/\\./gs, '')
+      expect(inner).not.toContain(String.fromCharCode(quote))
+      expect(String.fromCharCode(quote)).toBe(/["']/.exec(input.toString('latin1'))?.[0] === '"' ? "'" : '"')
     }),
     {numRuns: 5000},
   )
@@ -76,9 +81,9 @@ test('escaped text can be read back, and drives no terminal', () => {
 
 test('text that is seen stays as it is', () => {
   for (const seen of ['plain', 'Grüße', '日本語', '😀', 'שלום', "{}[]:;'"]) {
-    expect(encoded(escapedText, Buffer.from(seen)).toString('utf8')).toBe(seen)
+    expect(encoded(escapedText(0x22), Buffer.from(seen)).toString('utf8')).toBe(seen)
   }
-  expect(encoded(escapedText, Buffer.from('a\u202eb\x9b\u200d\ufeff\x1b[2J')).toString('utf8')).toBe(
+  expect(encoded(escapedText(0x22), Buffer.from('a\u202eb\x9b\u200d\ufeff\x1b[2J')).toString('utf8')).toBe(
     'a\\xe2\\x80\\xaeb\\xc2\\x9b\\xe2\\x80\\x8d\\xef\\xbb\\xbf\\x1b[2J',
   )
 })
@@ -86,7 +91,7 @@ test('text that is seen stays as it is', () => {
 test('a field in pieces has the text of the whole', () => {
   fc.assert(
     fc.property(bytes, input => {
-      for (const encoding of [javaText, escapedText, rawBytes, hexText, base64Text]) {
+      for (const encoding of [javaText, escapedText(0x22), escapedText(0x27), rawBytes, hexText, base64Text]) {
         expect(inPieces(encoding, input).equals(encoded(encoding, input))).toBe(true)
       }
     }),

@@ -1,4 +1,4 @@
-const named: Readonly<Record<string, number>> = {n: 10, r: 13, t: 9, '\\': 0x5c, '"': 0x22}
+const named: Readonly<Record<string, number>> = {n: 10, r: 13, t: 9, '\\': 0x5c, '"': 0x22, "'": 0x27}
 
 /** The bytes that a text in kx's dialect stands for; `text` has one character a byte. */
 export function unescaped(text: string): Buffer {
