@@ -354,7 +354,7 @@ describe('a condition that needs a client', () => {
   })
 
   test('needs its trials if the plan says so, or says nothing', () => {
-    for (const planned of [{other: 1}, {}, {other: Number.NaN}])
+    for (const planned of [{other: 1}, {}, {other: Number.NaN}] as Record<string, number>[])
       expect(withOther(planned).verdict).toMatchObject({
         outcome: 'inconclusive',
         because: expect.stringContaining('0 of 1 planned trials under other'),

@@ -17,7 +17,7 @@ afterEach(() => {
   for (const copy of copies.splice(0)) rmSync(copy, {recursive: true, force: true})
 })
 
-/** What the methods of the four experiments return, as far as the doctor's knife goes. */
+/** What the methods of the experiments on faults return, as far as the doctor's knife goes. */
 interface Observation {
   readonly [name: string]: unknown
   acks1: Writes
@@ -67,11 +67,12 @@ async function judged(
     writeFileSync(file, rewrite(existsSync(file) ? readFileSync(file, 'utf8') : ''))
   }
   const {input} = await rejudge(copy, experiment)
-  const {verdict, trials: rows} = input.run
+  const {verdict, trials: rows, example} = input.run
   return {
     outcome: verdict.outcome,
     verdict,
     rows,
+    example,
     claim: (part: string) => verdict.claims.find(({claim}) => claim.includes(part)),
   }
 }
@@ -119,6 +120,7 @@ describe.each(experimentNames())('%s as it was stored', name => {
       failover: 'no-fault',
       'min-insync-replicas': 'all-alive',
       'natural-loss': 'not-killed',
+      segments: 'damaged',
     }[name]
     expect(control).toBeTypeOf('string')
     const {outcome, verdict} = await judged(name, trials => trials.filter(({condition}) => condition !== control))
@@ -396,5 +398,232 @@ describe('natural-loss is refuted', () => {
       return undefined
     })
     expect(outcome).toBe('upheld')
+  })
+})
+
+/** What the method of `segments` returns, as far as the knife goes. */
+interface Files {
+  told: Record<
+    string,
+    {codec: string; records: {value: string; offset: number | null; outcome: string; producerId: number}[]}[]
+  >
+  compression: Record<string, string>
+  replicas: Record<string, Replica[]>
+  damaged: {batch: number; kx: Reading; kafka: Reading}[]
+}
+interface Replica {
+  highWatermark: number
+  logEndOffset: number
+  sha256: string
+  files: string[]
+  segments: {kx: Reading; kafka: Reading}[]
+}
+interface Reading {
+  batches: Batch[]
+}
+interface Batch {
+  isValid: boolean
+  isControl: boolean
+  codec: string
+  crc: number
+  producerId: number
+  producerEpoch: number
+  baseSequence: number
+  count: number
+  records: {value: string | null; marker?: string}[]
+}
+
+const files = (trials: Doctored[], condition: string) => under(trials, condition) as unknown as Files
+/** Both readings of all replicas of a topic, so that only what was told contradicts. */
+const everywhere = (trial: Files, topic: string, change: (batch: Batch, index: number) => void) => {
+  for (const {segments} of trial.replicas[topic]!)
+    for (const {kx, kafka} of segments) for (const {batches} of [kx, kafka]) batches.forEach(change)
+}
+
+describe('segments is refuted', () => {
+  test.each<[string, string, string, (trial: Files) => void]>([
+    [
+      'by a CRC that Kafka’s tool reads otherwise on one replica',
+      'kafkajs',
+      'kafkajs: kx and kafka-dump-log read the same',
+      trial => void trial.replicas.asSent![2]!.segments[0]!.kafka.batches[4]!.crc++,
+    ],
+    [
+      'by a record that only kx reads',
+      'java',
+      'Java: kx and kafka-dump-log read the same',
+      trial => void trial.replicas.transactions![0]!.segments[0]!.kafka.batches[0]!.records.pop(),
+    ],
+    [
+      'by an acknowledged value that is another in the files',
+      'librdkafka',
+      'librdkafka: the bytes are what it was told',
+      trial =>
+        everywhere(
+          trial,
+          'asSent',
+          ({records}, index) => void (index === 2 && Object.assign(records[0]!, {value: 'x'})),
+        ),
+    ],
+    [
+      'by a record of which no client was told',
+      'kafkajs',
+      'kafkajs: the bytes are what it was told',
+      trial => void trial.told.asSent![0]!.records.pop(),
+    ],
+    [
+      'by another producer id than the client has',
+      'java',
+      'Java: the bytes are what it was told',
+      trial =>
+        everywhere(
+          trial,
+          'asSent',
+          batch => void (batch.producerId >= 0 && Object.assign(batch, {producerId: 999_999})),
+        ),
+    ],
+    [
+      'by a sequence that is missing',
+      'librdkafka',
+      'librdkafka: the bytes are what it was told',
+      trial => everywhere(trial, 'asSent', batch => void (batch.baseSequence > 0 && batch.baseSequence++)),
+    ],
+    [
+      'by a batch of two records without the codec that was set',
+      'librdkafka',
+      'librdkafka: the bytes are what it was told',
+      trial =>
+        everywhere(trial, 'asSent', batch => void (batch.codec === 'gzip' && Object.assign(batch, {codec: 'none'}))),
+    ],
+    [
+      'by a marker that says the opposite',
+      'kafkajs',
+      'kafkajs: the bytes are what it was told',
+      trial =>
+        everywhere(trial, 'transactions', ({isControl, records}, index) => {
+          if (isControl && index === 1) records[0]!.marker = 'ABORT, coordinator epoch 0'
+        }),
+    ],
+    [
+      'by a batch that kept the producer’s codec where the topic has its own',
+      'java',
+      'compression.type wins',
+      trial =>
+        everywhere(
+          trial,
+          'recompressed',
+          (batch, index) => void (index === 0 && Object.assign(batch, {codec: 'gzip'})),
+        ),
+    ],
+    [
+      'by a replica with other bytes',
+      'kafkajs',
+      'every replica holds the same bytes',
+      trial => Object.assign(trial.replicas.asSent![1]!, {sha256: '00'}),
+    ],
+    [
+      'by a segment without its time index',
+      'librdkafka',
+      'has its indexes beside it',
+      trial => {
+        const [replica] = trial.replicas.asSent!
+        replica!.files = replica!.files.filter(name => !name.endsWith('.timeindex'))
+      },
+    ],
+    [
+      'by a flipped bit that Kafka’s tool does not see',
+      'damaged',
+      'one flipped bit',
+      trial => {
+        const [copy] = trial.damaged
+        copy!.kafka.batches[copy!.batch]!.isValid = true
+      },
+    ],
+    [
+      'by a flipped bit for which another batch is blamed',
+      'damaged',
+      'one flipped bit',
+      trial => {
+        const [copy] = trial.damaged
+        for (const {batches} of [copy!.kx, copy!.kafka])
+          for (const [index, batch] of batches.entries()) batch.isValid = index !== 1
+      },
+    ],
+  ])('%s', async (_, condition, part, change) => {
+    const {outcome, claim, verdict} = await judged('segments', trials => void change(files(trials, condition)))
+    expect(claim(part)?.outcome).toBe('refuted')
+    expect(verdict.claims.filter(each => each.outcome === 'refuted').length).toBeLessThanOrEqual(2)
+    expect(outcome).toBe('refuted')
+  })
+})
+
+describe('segments is inconclusive', () => {
+  test.each<[string, string, (trial: Files) => void]>([
+    [
+      'if a replica was behind when it was read',
+      'all three replicas had everything when they were read',
+      trial => void trial.replicas.asSent![1]!.logEndOffset--,
+    ],
+    [
+      'if a replica was not read',
+      'all three replicas had everything when they were read',
+      trial => void trial.replicas.recompressed!.pop(),
+    ],
+    [
+      'if a record was not acknowledged',
+      'every record was acknowledged',
+      trial => Object.assign(trial.told.asSent![1]!.records[0]!, {outcome: 'failed'}),
+    ],
+    [
+      'if no transaction was aborted',
+      'transactions were committed and aborted',
+      trial =>
+        everywhere(trial, 'transactions', ({isControl, records}) => {
+          if (isControl) records[0]!.marker = 'COMMIT, coordinator epoch 0'
+        }),
+    ],
+    [
+      'if the topic does not have its own compression',
+      'the topics have the compression that they were made with',
+      trial => Object.assign(trial.compression, {recompressed: 'producer'}),
+    ],
+  ])('%s', async (_, reason, change) => {
+    const {outcome, rows} = await judged('segments', trials => void change(files(trials, 'kafkajs')))
+    expect(outcome).toBe('inconclusive')
+    expect(rows.find(row => row.condition === 'kafkajs')?.reason).toBe(reason)
+  })
+
+  test('if a codec never came to the log, whatever both read', async () => {
+    const {claim} = await judged('segments', trials => {
+      const trial = files(trials, 'kafkajs')
+      everywhere(trial, 'asSent', batch => void (batch.codec === 'lz4' && Object.assign(batch, {codec: 'zstd'})))
+    })
+    expect(claim('kafkajs: kx and kafka-dump-log')).toMatchObject({outcome: 'inconclusive', telling: 0})
+  })
+
+  test('if no copy was damaged', async () => {
+    const {claim} = await judged('segments', trials => void files(trials, 'damaged').damaged.splice(0))
+    expect(claim('one flipped bit')).toMatchObject({outcome: 'inconclusive', telling: 0})
+  })
+})
+
+describe('segments without librdkafka', () => {
+  const gone = (trials: Doctored[]) => trials.filter(({condition}) => condition !== 'librdkafka')
+  const planned = (count: number) => ({
+    'plan.json': (text: string) => {
+      const plan = JSON.parse(text) as {planned: Record<string, number>}
+      return JSON.stringify({...plan, planned: {...plan.planned, librdkafka: count}})
+    },
+  })
+
+  test('is upheld for the clients that were there, claims nothing of it, and says so', async () => {
+    const {outcome, verdict, example} = await judged('segments', gone, planned(0))
+    expect(outcome).toBe('upheld')
+    expect(verdict.claims.filter(({claim}) => claim.includes('librdkafka'))).toEqual([])
+    expect(example).toContain('Not there, so nothing is said of it: librdkafka.')
+  })
+
+  test('is inconclusive if it was planned', async () => {
+    expect((await judged('segments', gone, planned(1))).outcome).toBe('inconclusive')
   })
 })
