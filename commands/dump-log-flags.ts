@@ -111,8 +111,17 @@ const showFlags = {
   })(),
   'key-format': Flags.option({options: fieldFormats, summary: 'how keys are written', helpGroup: 'SHOW'})(),
   'value-format': Flags.option({options: fieldFormats, summary: 'how values are written', helpGroup: 'SHOW'})(),
-  stats: Flags.boolean({summary: 'codecs, sizes, producers, keys: what is in the log, in numbers', helpGroup: 'SHOW'}),
-  explain: Flags.boolean({summary: 'one batch byte by byte, field by field', helpGroup: 'SHOW', dependsOn: ['at']}),
+  stats: Flags.boolean({
+    exclusive: ['explain', 'salvage', 'follow'],
+    summary: 'codecs, sizes, producers, keys: what is in the log, in numbers',
+    helpGroup: 'SHOW',
+  }),
+  explain: Flags.boolean({
+    exclusive: ['salvage', 'follow'],
+    summary: 'one batch byte by byte, field by field',
+    helpGroup: 'SHOW',
+    dependsOn: ['at'],
+  }),
   at: Flags.string({
     helpValue: '<position>',
     summary: 'with --explain: where in the file the batch is',
@@ -179,6 +188,8 @@ const selectFlags = {
 
 const checkFlags = {
   verify: Flags.boolean({
+    exclusive: ['stats', 'explain', 'salvage', 'follow'],
+
     summary: 'check everything, and say what is wrong and what Kafka does with it',
     helpGroup: 'CHECK',
   }),

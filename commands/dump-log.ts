@@ -6,6 +6,7 @@ import {safeText, screen} from '../src/cli/terminal.js'
 import type {DumpOptions, DumpWriter} from '../src/inspect/job.js'
 import type {ReportForm} from '../src/inspect/verify-writer.js'
 import type {DecoderName} from '../src/log/decode/decoder.js'
+import type {KafkaStyle} from '../src/log/decode/style.js'
 import type {Report} from '../src/log/verify/report.js'
 import type {reportText} from '../src/log/verify/report-text.js'
 import {KxError} from '../src/util/errors.js'
@@ -27,6 +28,10 @@ export default class DumpLog extends KxCommand<typeof DumpLog> {
     '<%= config.bin %> dump-log -o kafka --deep-iteration --files 00000000000000000000.log,00000000000000000000.index',
     '<%= config.bin %> dump-log --topic orders --partition 0 --follow',
   ]
+  static override usage = [
+    '<%= command.id %> FILES... [flags]',
+    '<%= command.id %> --topic <topic> [--partition <n>] [flags]',
+  ]
   static override args = dumpLogArguments
   static override flags = dumpLogFlags
 
@@ -43,13 +48,14 @@ export default class DumpLog extends KxCommand<typeof DumpLog> {
     const options = await optionsOf(flags, this.asked(flags), session)
     return {
       async stream(output, format, view) {
-        return run(await writerFor({format, output, view, flags, options}), options)
+        const make = (style = options.style) => writerFor({format, output, view, flags, options: {...options, style}})
+        return run(make, options)
       },
     }
   }
 }
 
-type Run = (writer: DumpWriter, options: DumpOptions) => Promise<number>
+type Run = (make: (style?: KafkaStyle) => Promise<DumpWriter>, options: DumpOptions) => Promise<number>
 
 /** What is read: files, a partition of a running cluster, or either as it grows. */
 async function runOf(flags: DumpFlags, args: readonly string[]): Promise<Run> {
@@ -72,10 +78,10 @@ async function runOf(flags: DumpFlags, args: readonly string[]): Promise<Run> {
   if (single !== undefined && others.length > 0) throw usage(`${single} takes one file, and ${paths.length} are named.`)
   if (flags.follow) {
     const {followPath} = await import('../src/inspect/live-dump.js')
-    return (writer, options) => followPath(path, writer, options)
+    return async (make, options) => followPath(path, await make(), options)
   }
   const {dumpAll} = await import('../src/inspect/dump.js')
-  return (writer, options) => dumpAll(paths, writer, options)
+  return async (make, options) => dumpAll(paths, await make(), options)
 }
 
 const liveFlags = ['topic', 'partition', 'broker', 'cluster', 'group', 'transactional-id', 'share-group'] as const
@@ -91,19 +97,20 @@ async function liveRun(flags: DumpFlags): Promise<Run> {
     throw usage('A group or transactional id says which topic and partition it is: leave --topic out.')
   }
   if (flags.salvage !== undefined) throw usage('--salvage takes a file.')
-  const {dumpLive} = await import('../src/inspect/live-dump.js')
-  return async (writer, options) => {
+  const {dumpLive, styleOf} = await import('../src/inspect/live-dump.js')
+  return async (make, options) => {
     const where = {
       ...(broker === undefined ? {} : {broker}),
       ...(cluster === undefined ? {} : {cluster}),
       ...(partition === undefined ? {} : {partition}),
       signal: options.signal,
     }
+    const makeStyled = (version: string) => make(flags['kafka-style'] ?? styleOf(version))
     const request = {goOn: follow, asFolder: flags.verify || flags.stats}
-    if (keys.length === 0) return dumpLive({...where, ...request, topic: topic ?? ''}, writer, options)
+    if (keys.length === 0) return dumpLive({...where, ...request, topic: topic ?? ''}, makeStyled, options)
     const {partitionFor} = await import('../src/inspect/live-key.js')
     const found = await partitionFor({group, transactionalId, shareGroup}, {...where, topic})
-    return dumpLive({...where, ...request, ...found}, writer, options)
+    return dumpLive({...where, ...request, ...found}, makeStyled, options)
   }
 }
 

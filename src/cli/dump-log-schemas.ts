@@ -113,6 +113,7 @@ const endShape = {
   skippedBytes: count.optional(),
   limitReached: z.boolean().optional(),
   entryCount: count.optional(),
+  content: z.record(z.string(), z.unknown()).optional().describe('of checkpoints and other text files'),
   findingCount: count.optional(),
   report: z.unknown().optional().describe('of a folder: as in verify.json'),
 }

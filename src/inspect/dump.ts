@@ -1,6 +1,6 @@
 import {basename, resolve} from 'node:path'
 import type {DecoderName} from '../log/decode/decoder.js'
-import {classify, headBytes} from '../log/files/kinds.js'
+import {type Classified, classify, headBytes} from '../log/files/kinds.js'
 import {type FolderName, parseFolderName} from '../log/files/names.js'
 import {exitCode, KxError} from '../util/errors.js'
 import type {Finding} from '../log/finding.js'
@@ -52,9 +52,25 @@ export async function dumpFile(
   writer: DumpWriter,
   options: DumpOptions,
 ): Promise<readonly Finding[]> {
-  const classified = classify(file.name, await file.read(0, headBytes), file.size)
+  const classified = classifiedOf(file, folder, await file.read(0, headBytes))
+  if (classified.kind === 'unknown' && !writer.ignoresUnknown) {
+    throw new KxError(
+      'input',
+      'KX_UNKNOWN_KIND',
+      `${file.path} is no file of Kafka's that kx knows, by name or content.`,
+      {
+        suggestions: ['A log that is damaged from its first byte is read if its name ends in .log.'],
+      },
+    )
+  }
   const decoder = await decoderFor(options, place)
   return writer.file({file: watched(file, options), classified, folder, place, decoder})
+}
+
+/** A pipe has no name that would say what it is: where its bytes don't, it is a log, maybe a damaged one. */
+function classifiedOf(file: OpenFile, folder: DumpInput['folder'], head: Buffer): Classified {
+  const classified = classify(file.name, head, file.size)
+  return classified.kind === 'unknown' && !folder ? {...classified, kind: 'log'} : classified
 }
 
 /** Tells how far the reading has come. */

@@ -194,9 +194,9 @@ function readingFailed(path: string, error: unknown): KxError {
     messageOf(error),
     'Check the disk, or copy the file elsewhere first.',
   ]
-  return unreadable(path, code, why, cure, error)
+  return unreadable(path, code, why, cure)
 }
 
-function unreadable(path: string, code: `KX_${string}`, why: string, cure: string, cause?: unknown): KxError {
-  return new KxError('input', code, `${path} can't be read: ${why}.`, {suggestions: [cure], cause})
+function unreadable(path: string, code: `KX_${string}`, why: string, cure: string): KxError {
+  return new KxError('input', code, `${path} can't be read: ${why}.`, {suggestions: [cure]})
 }

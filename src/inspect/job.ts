@@ -71,6 +71,8 @@ export interface DumpWriter {
   readonly enough: boolean
   /** Each file is read once from front to back, so that what one read gave may be gone with the next. */
   readonly readsOnce: boolean
+  /** Files of no known kind are its own matter; else they can't be read. */
+  readonly ignoresUnknown?: boolean
   /** Begins a log that goes on and on; a format that needs an end has none of this. */
   follow?(log: FollowedLog): Promise<Following>
 }

@@ -1,4 +1,5 @@
 import {exitCode, KxError} from '../util/errors.js'
+import type {KafkaStyle} from '../log/decode/style.js'
 import type {Folder} from '../log/folder.js'
 import {type FolderName, parseFileName} from '../log/files/names.js'
 import type {FolderTree} from '../log/verify/report.js'
@@ -8,14 +9,15 @@ import {follow, type GrowingFolder, growingFolder} from './follow.js'
 import type {DumpOptions, DumpWriter} from './job.js'
 import {type LiveRequest, openLive} from './live.js'
 
-/** Shows a partition of a running cluster: its segments, oldest first, or with `goOn` all that comes until the signal. */
+/** Shows a partition of a running cluster, with a writer made for its version: its segments, oldest first, or with `goOn` all that comes until the signal. */
 export async function dumpLive(
   request: LiveRequest & {readonly goOn: boolean; readonly asFolder: boolean},
-  writer: DumpWriter,
+  make: (kafkaVersion: string) => Promise<DumpWriter>,
   options: DumpOptions,
 ): Promise<number> {
   const {signal} = options
   await using live = await openLive({...request, signal})
+  const writer = await make(live.kafkaVersion)
   const place = {topic: live.topic, partition: live.partition}
   if (request.goOn) return followed(live, place, writer, options)
   const tree = asTree(live)
@@ -34,6 +36,12 @@ export async function dumpLive(
   }
   await writer.end()
   return found ? exitCode.no : exitCode.ok
+}
+
+/** The line of Kafka whose dump tool prints what that of a version prints. */
+export function styleOf(kafkaVersion: string): KafkaStyle {
+  const minor = Number(/^4\.(\d+)/.exec(kafkaVersion)?.[1] ?? 4)
+  return minor === 0 ? '4.0' : minor <= 2 ? '4.2' : '4.4'
 }
 
 /** `--follow` of a folder or a segment of this machine's disk, until the signal; of a folder the active segment and on. */

@@ -48,24 +48,19 @@ export class TextWriter implements DumpWriter {
     return this.#left <= 0
   }
 
+  /** Kafka's tool ignores them. */
+  get ignoresUnknown(): boolean {
+    return this.#dialect === 'kafka'
+  }
+
   async file(input: DumpInput): Promise<readonly Finding[]> {
-    const {file, folder = nothing, classified} = input
+    const {file, folder = nothing} = input
     const out = this.#dumpOut(file.path)
     const {findings, unreadable} = await (this.#dialect === 'kafka'
       ? this.#kafka(input, folder, out)
       : this.#kx(input, folder, out))
     await this.#out.drain()
     if (unreadable !== undefined) throw new KxError('input', 'KX_READ_FAILED', `${file.path}: ${unreadable}`)
-    if (this.#dialect === 'kx' && classified.kind === 'unknown') {
-      throw new KxError(
-        'input',
-        'KX_UNKNOWN_KIND',
-        `${file.path} is no file of Kafka's that kx knows, by name or content.`,
-        {
-          suggestions: ['A log that is damaged from its first byte is read if its name ends in .log.'],
-        },
-      )
-    }
     return findings
   }
 
