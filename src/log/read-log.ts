@@ -5,7 +5,7 @@ import {crc32c} from './crc32c.js'
 import {type Damage, damageKind} from './damage.js'
 import type {RecordCursor} from './record-cursor.js'
 import {streamRecords, tooManyBytes} from './record-stream.js'
-import {crcOfRange, isBatch, nextBatch, zeroRun} from './resync.js'
+import {CrcBudget, crcOfRange, isBatch, nextBatch, zeroRun} from './resync.js'
 import {type ScanProblem, Walk} from './scan.js'
 
 export type {Damage} from './damage.js'
@@ -52,6 +52,8 @@ export interface LogEnd {
 
 const chunkBytes = 1_048_576
 const wholeBatchBytes = 4_194_304
+/** Plain bytes that are decoded at once. */
+const wholePlainBytes = 1_048_576
 const maxDecompressedBytes = 1_073_741_824
 
 /**
@@ -59,8 +61,8 @@ const maxDecompressedBytes = 1_073_741_824
  * Never throws on any bytes; what the source or the visitor throws is thrown, and the signal's reason once it is aborted.
  *
  * One read of the source is under way at a time, and what it gave is not used after the next: it may read into the same
- * memory again. Batches up to `wholeBatchBytes`, stored and plain, are held; of larger ones the header is shown after a
- * pass for the CRC, and the records are streamed (memory grows to the largest of them). A compressed stream that is
+ * memory again. Batches up to `wholeBatchBytes` are held; of larger ones the header is shown after a pass for the CRC. Records
+ * of up to 1 MiB in all are decoded at once; more are streamed (memory grows to the largest of them). A compressed stream that is
  * damaged gives no record if it is held, as in Kafka, and those before the damage if it is streamed.
  */
 export async function readLog(source: ByteSource, visitor: LogVisitor, options: ReadOptions = {}): Promise<LogEnd> {
@@ -77,6 +79,7 @@ class Reading {
   /** Where the last whole batch ends. */
   #end: number
   #skippedBytes = 0
+  readonly #budget = new CrcBudget()
 
   constructor(
     readonly source: ByteSource,
@@ -122,7 +125,7 @@ class Reading {
     if (!codecIsReady(batch.codec)) return prepareCodec(batch.codec).then(() => this.#held(batch))
     this.#count(batch.position, batch.sizeInBytes)
     if (!this.visitor.batch(batch)) return undefined
-    const atMost = Math.min(this.#wholeBytes, this.#plainBytes)
+    const atMost = Math.min(this.#wholeBytes, wholePlainBytes, this.#plainBytes)
     if (batch.openRecords(atMost) !== 'too-large') return this.#records(batch)
     if (atMost < this.#plainBytes) return this.#streamed(batch, () => once(batch.storedRecords))
     batch.settle(tooManyBytes(batch, this.#plainBytes), [])
@@ -217,13 +220,14 @@ class Reading {
     const {source, options} = this
     const end = this.#walk.size
     if (options.resynchronise === false) return end
+    const paid = {budget: this.#budget, signal: options.signal}
     if (kind === 'magic' || kind === 'too-large') {
       // Where its length leads is a better guess than whatever looks like a batch among its bytes.
       const behind = position + head.readInt32BE(at.batchLength) + at.batchLength + 4
-      if (behind === end || (await isBatch(source, behind, end, options.signal))) return behind
+      if (behind === end || (await isBatch(source, behind, end, paid))) return behind
     }
     const from = Math.max(position + 1, position + zeros - at.magic)
-    return nextBatch(source, from, end, options.signal)
+    return nextBatch(source, from, end, paid)
   }
 
   #zeros(position: number): Promise<number> {

@@ -17,6 +17,26 @@ const zeros = Buffer.alloc(65_536)
 const freeBytes = 67_108_864
 const bytesPerByte = 16
 
+/**
+ * What may still be spent on CRCs: one for a whole reading, so that a file of many damages, each behind a good batch and
+ * before a header that lies, is no trap either.
+ */
+export class CrcBudget {
+  #bytes = freeBytes
+
+  /** Bytes were looked at. */
+  earn(bytes: number): void {
+    this.#bytes += bytes * bytesPerByte
+  }
+
+  /** False: it is too much. */
+  pay(bytes: number): boolean {
+    if (bytes > this.#bytes) return false
+    this.#bytes -= bytes
+    return true
+  }
+}
+
 /** How many zero bytes there are from `from` on. */
 export async function zeroRun(source: ByteSource, from: number, end: number, signal?: AbortSignal): Promise<number> {
   let position = from
@@ -41,8 +61,13 @@ function leadingZeros(chunk: Buffer, from: number): number {
 }
 
 /** Looks for the first batch at or after `from` that is whole, up to `end`, and has a right CRC. Returns `end` if none is. */
-export async function nextBatch(source: ByteSource, from: number, end: number, signal?: AbortSignal): Promise<number> {
-  return new Search(source, from, end, signal).run()
+export async function nextBatch(
+  source: ByteSource,
+  from: number,
+  end: number,
+  {budget = new CrcBudget(), signal}: {readonly budget?: CrcBudget; readonly signal?: AbortSignal | undefined} = {},
+): Promise<number> {
+  return new Search(source, from, end, budget, signal).run()
 }
 
 /** Whether a batch with a right CRC begins there. */
@@ -50,17 +75,16 @@ export async function isBatch(
   source: ByteSource,
   position: number,
   end: number,
-  signal?: AbortSignal,
+  {budget = new CrcBudget(), signal}: {readonly budget?: CrcBudget; readonly signal?: AbortSignal | undefined} = {},
 ): Promise<boolean> {
   if (position < 0 || end - position < leastBatch) return false
   const head = await source.read(position, Math.min(at.records, end - position))
   const size = plausibleSize(head, 0, end - position)
-  return size > 0 && crcMatches(source, position, size, Buffer.from(head), signal)
+  return size > 0 && budget.pay(size) && crcMatches(source, position, size, Buffer.from(head), signal)
 }
 
 class Search {
   #position: number
-  #budget = freeBytes
   #chunk: Buffer = Buffer.alloc(0)
   #chunkAt = 0
 
@@ -68,6 +92,7 @@ class Search {
     readonly source: ByteSource,
     from: number,
     readonly end: number,
+    readonly budget: CrcBudget,
     readonly signal: AbortSignal | undefined,
   ) {
     this.#position = from
@@ -114,13 +139,13 @@ class Search {
         continue
       }
       if (plausibleSize(chunk, start, this.end - this.#chunkAt - start) > 0) {
-        this.#budget += (start - first) * bytesPerByte
+        this.budget.earn(start - first)
         this.#position = this.#chunkAt + start
         return this.#position
       }
       start++
     }
-    this.#budget += (start - first) * bytesPerByte
+    this.budget.earn(start - first)
     this.#position = this.#chunkAt + Math.max(start, limit + 1)
     return undefined
   }
@@ -136,9 +161,7 @@ class Search {
     const start = position - this.#chunkAt
     const size = plausibleSize(this.#chunk, start, end - position)
     const isHere = start + size <= this.#chunk.length
-    const cost = isHere ? size : size + chunkBytes
-    if (cost > this.#budget) return false
-    this.#budget -= cost
+    if (!this.budget.pay(isHere ? size : size + chunkBytes)) return false
     if (isHere) return crcOf(this.#chunk, start, start + size) === storedCrc(this.#chunk, start)
     const head = Buffer.from(this.#chunk.subarray(start, start + at.records))
     // The source may read into the same memory again.
