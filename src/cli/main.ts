@@ -13,6 +13,9 @@ export interface MainOptions {
 /** How long a finished command may keep the process alive by what it forgot to close. */
 const lingerMs = 2_000
 
+/** Commands with a table of their own: it is loaded instead of that with all of them. */
+const alone = ['dump-log']
+
 /** `kx …`: runs one command and sets the exit code. Never throws. */
 export async function main(argv: string[], {root, table}: MainOptions): Promise<void> {
   const pjson = packageOf(root)
@@ -22,7 +25,10 @@ export async function main(argv: string[], {root, table}: MainOptions): Promise<
     return
   }
   pjson.oclif.additionalHelpFlags = ['-h']
-  if (table) (pjson.oclif.commands as {target: string}).target = table
+  const commands = pjson.oclif.commands as {target: string}
+  if (table) commands.target = table
+  const [command = ''] = argv
+  if (alone.includes(command)) commands.target = commands.target.replace(/index(?=\.[jt]s$)/, `only-${command}`)
   const {settings} = await import('@oclif/core/settings')
   settings.enableAutoTranspile = false
   const {run} = await import('@oclif/core/run')
