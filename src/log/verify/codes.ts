@@ -111,6 +111,7 @@ export const findingCodes = {
     'The leader epoch falls from one batch to the next.',
     'Kafka does not look (the epoch lies outside the CRC), but followers find out by epochs where logs divide, and may be cut at a wrong place.',
   ),
+  'epoch-negative': error('A leader epoch is below −1.', served),
   'epoch-checkpoint': warning(
     'A leader epoch in the log is not that of `leader-epoch-checkpoint`, or starts elsewhere.',
     'Followers and consumers are told by the checkpoint where epochs end; recovery only adds epochs that are newer.',

@@ -41,7 +41,10 @@ export class EpochCheck {
 
   batch(facts: Facts, file: string): void {
     const {leaderEpoch, baseOffset, lastOffset} = facts
-    if (leaderEpoch < 0) return
+    if (leaderEpoch < 0) {
+      this.#none(facts, file)
+      return
+    }
     if (this.#run?.epoch === leaderEpoch) {
       if (lastOffset > this.#run.lastOffset) this.#run.lastOffset = lastOffset
       this.#run.batches++
@@ -79,6 +82,20 @@ export class EpochCheck {
 
   get summary(): LeaderEpochSummary[] {
     return this.runs.map(run => ({...run}))
+  }
+
+  /** −1 is legal before the first epoch: brokers before 0.11 knew none. */
+  #none({leaderEpoch, baseOffset, position, magic}: Facts, file: string): void {
+    if (magic < 2 || (leaderEpoch === -1 && this.#run === undefined)) return
+    this.#list.add(leaderEpoch === -1 ? 'epoch-falls' : 'epoch-negative', {
+      file,
+      position,
+      offset: baseOffset,
+      explanation:
+        leaderEpoch === -1
+          ? `the leader epoch falls from ${this.#run?.epoch} to −1, which means that none is known`
+          : `the leader epoch is ${leaderEpoch}`,
+    })
   }
 
   #begin({leaderEpoch, baseOffset, lastOffset, position}: Facts, file: string): void {

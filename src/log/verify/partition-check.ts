@@ -101,7 +101,7 @@ export class PartitionCheck {
   /** What came before the first segment, by the snapshot that lies at its beginning. */
   async seed(snapshot: SnapshotCheck): Promise<void> {
     await snapshot.seed(this.producers)
-    this.transactions.seed(this.producers.states.values())
+    this.transactions.seed(this.producers.all())
   }
 
   /** Reads the next segment. `done`: bytes of it that were read. */
@@ -152,7 +152,7 @@ export class PartitionCheck {
   summary(): LogSummary {
     return this.tally.summary({
       producers: this.producers.summary(producersTold),
-      producerCount: this.producers.states.size + this.producers.forgotten,
+      producerCount: this.producers.count,
       leaderEpochs: this.epochs.summary,
       transactions: this.transactions.summary(this.order.next, this.hangingAfterMs),
       isCompacted: this.isCompacted,

@@ -51,13 +51,15 @@ export interface TransactionState {
 
 /** Producers as the broker's ProducerStateManager would know them after the batches so far; with checks of each batch. */
 export class Producers {
-  readonly states = new Map<bigint, ProducerState>()
+  readonly #states = new Map<number | bigint, ProducerState>()
   forgotten = 0
 
   readonly #list: FindingList
   /** False: what was before the first batch of the log is not known. */
   #isComplete: boolean
   #last: ProducerState | undefined
+  /** The last producer that was looked up was not there before. */
+  #isNew = false
   /** Compaction and damage let sequences be missing; going back is wrong all the same. */
   #gapsKept: {file: string; position: number; offset: bigint; explanation: string}[] = []
   #gaps = 0
@@ -66,6 +68,15 @@ export class Producers {
   constructor(list: FindingList, isComplete: boolean) {
     this.#list = list
     this.#isComplete = isComplete
+  }
+
+  /** All that are remembered. */
+  all(): Iterable<ProducerState> {
+    return this.#states.values()
+  }
+
+  get count(): number {
+    return this.#states.size + this.forgotten
   }
 
   get isComplete(): boolean {
@@ -100,21 +111,23 @@ export class Producers {
   }
 
   find(producerId: bigint): ProducerState | undefined {
-    return this.#last?.producerId === producerId ? this.#last : this.states.get(producerId)
+    return this.#last?.producerId === producerId ? this.#last : this.#states.get(keyOf(producerId))
   }
 
   /** The state of the batch's producer, made if it is new. */
-  of(facts: Facts): ProducerState {
-    if (this.#last?.producerId === facts.producerId) return this.#last
-    this.#last =
-      this.states.get(facts.producerId) ?? this.#make(facts.producerId, facts.producerEpoch, facts.baseOffset)
+  #of({producerId, producerEpoch, baseOffset}: Facts): ProducerState {
+    this.#isNew = false
+    if (this.#last?.producerId === producerId) return this.#last
+    const known = this.#states.get(keyOf(producerId))
+    this.#isNew = known === undefined
+    this.#last = known ?? this.#make(producerId, producerEpoch, baseOffset)
     return this.#last
   }
 
   /** A batch of data that names its producer. */
   data(facts: Facts, file: string): ProducerState {
-    const isNew = this.find(facts.producerId) === undefined
-    const state = this.of(facts)
+    const state = this.#of(facts)
+    const isNew = this.#isNew
     if (!isNew) this.#checkEpoch(state, facts, file)
     if (facts.baseSequence >= 0) this.#checkSequence(state, facts, file, isNew)
     if (state.epoch !== facts.producerEpoch) state.epoch = facts.producerEpoch
@@ -131,8 +144,8 @@ export class Producers {
 
   /** A marker, as ProducerStateEntry.update takes it. */
   marker(facts: Facts, coordinatorEpoch: number, timestamp: bigint, file: string): ProducerState {
-    const isNew = this.find(facts.producerId) === undefined
-    const state = this.of(facts)
+    const state = this.#of(facts)
+    const isNew = this.#isNew
     if (!isNew) this.#checkEpoch(state, facts, file)
     if (!isNew && state.coordinatorEpoch > coordinatorEpoch) {
       this.#list.add('coordinator-epoch-falls', {
@@ -167,7 +180,7 @@ export class Producers {
 
   /** Those that wrote most. */
   summary(atMost: number): ProducerSummary[] {
-    return [...this.states.values()]
+    return [...this.#states.values()]
       .filter(({batches, transaction, isTransactional}) => batches > 0 || transaction !== undefined || isTransactional)
       .sort((a, b) => b.records - a.records)
       .slice(0, atMost)
@@ -184,7 +197,7 @@ export class Producers {
   }
 
   #make(producerId: bigint, epoch: number, offset: bigint): ProducerState {
-    if (this.states.size >= producersAtMost) this.#forgetOldest()
+    if (this.#states.size >= producersAtMost) this.#forgetOldest()
     const state: ProducerState = {
       producerId,
       epoch,
@@ -204,18 +217,23 @@ export class Producers {
       isTransactional: false,
       transaction: undefined,
     }
-    this.states.set(producerId, state)
+    this.#states.set(keyOf(producerId), state)
     return state
   }
 
+  /** The one that has been there longest, if possible one without an open transaction. */
   #forgetOldest(): void {
-    for (const state of this.states.values()) {
-      if (state.transactionFirstOffset !== undefined) continue
-      this.states.delete(state.producerId)
-      this.forgotten++
-      this.#isComplete = false
-      return
+    let oldest: ProducerState | undefined
+    let looked = 0
+    for (const state of this.#states.values()) {
+      oldest ??= state
+      if (state.transactionFirstOffset === undefined) oldest = state
+      if (oldest.transactionFirstOffset === undefined || ++looked === 100) break
     }
+    if (oldest) this.#states.delete(keyOf(oldest.producerId))
+    this.#last = undefined
+    this.forgotten++
+    this.#isComplete = false
   }
 
   #checkEpoch(state: ProducerState, {producerId, producerEpoch, position, baseOffset}: Facts, file: string): void {
@@ -260,4 +278,10 @@ export class Producers {
 function incremented(sequence: number, by: number): number {
   const next = sequence + by
   return next > maxSequence ? next - maxSequence - 1 : next
+}
+
+/** Maps find numbers much faster than bigints. */
+function keyOf(producerId: bigint): number | bigint {
+  const number = Number(producerId)
+  return Number.isSafeInteger(number) ? number : producerId
 }

@@ -7,7 +7,8 @@ import type {RecordCursor} from '../record-cursor.js'
 import {grouped} from '../../util/format.js'
 import type {FindingCode} from './codes.js'
 import {Facts} from './facts.js'
-import type {OffsetIndexCheck, TimeIndexCheck} from './index-checks.js'
+import type {OffsetIndexCheck} from './offset-index-check.js'
+import type {TimeIndexCheck} from './time-index-check.js'
 import type {SegmentPlace} from './offset-order.js'
 import type {PartitionCheck} from './partition-check.js'
 import {RecordsCheck} from './records-check.js'
@@ -16,6 +17,8 @@ import {Tally} from './tally.js'
 import type {TransactionIndexCheck} from './transaction-index-check.js'
 
 const decoderProblemsAtMost = 5
+/** Of one segment; ids that a double can't tell apart count once. */
+const producersCounted = 100_000
 
 /** A segment with what lies beside it. */
 export interface SegmentFiles {
@@ -58,7 +61,7 @@ const damageCodes: Readonly<Record<Damage['kind'], FindingCode>> = {
 export class SegmentCheck implements LogVisitor {
   readonly tally = new Tally()
   readonly facts = new Facts()
-  readonly producerIds = new Set<bigint>()
+  readonly producerIds = new Set<number>()
 
   readonly #partition: PartitionCheck
   readonly #files: SegmentFiles
@@ -70,6 +73,7 @@ export class SegmentCheck implements LogVisitor {
   #cursor: BatchCursor | undefined
   #damage: PendingDamage | undefined
   #isFirstControl = false
+  #forTimes = false
   #snapshot = 0
   #snapshotIsDue = false
 
@@ -108,11 +112,12 @@ export class SegmentCheck implements LogVisitor {
     transactions.time(facts)
     times.batch(facts, this.#path)
     if (facts.producerId >= 0n) {
-      if (this.producerIds.size < 100_000) this.producerIds.add(facts.producerId)
+      if (this.producerIds.size < producersCounted) this.producerIds.add(Number(facts.producerId))
       if (!facts.isControl) this.#data(facts)
     }
     this.#isFirstControl = facts.isControl
-    if (!this.#partition.wantsRecords && !facts.isControl) {
+    this.#forTimes = base !== undefined && (this.#files.timeIndex?.wantsRecords ?? false)
+    if (!this.#partition.wantsRecords && !facts.isControl && !this.#forTimes) {
       this.#noteCompaction(facts)
       return false
     }
@@ -122,6 +127,7 @@ export class SegmentCheck implements LogVisitor {
 
   record(record: RecordCursor): void {
     this.#records.record(record, this.facts.lastOffsetDelta)
+    if (this.#forTimes) this.#files.timeIndex?.record(record, this.#base ?? 0n)
     if (this.facts.isControl) this.#control(record)
     else if (this.#decoder) this.#decode(this.#decoder, record)
   }
@@ -129,6 +135,7 @@ export class SegmentCheck implements LogVisitor {
   recordsDone(problem: string | undefined): void {
     const {facts} = this
     const isWhole = this.#records.finish(facts, this.#path, problem, this.#cursor?.remarks ?? [])
+    if (this.#forTimes) this.#files.timeIndex?.recordsDone(this.#base ?? 0n, isWhole)
     const {seen, plainBytes} = this.#records
     const stored = Math.max(0, facts.sizeInBytes - (facts.magic < 2 ? 0 : 61))
     this.tally.content(facts.codec, seen, stored, facts.isCompressed ? plainBytes : stored)

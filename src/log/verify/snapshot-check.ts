@@ -59,7 +59,7 @@ export class SnapshotCheck {
     }
     const absent: bigint[] = []
     let count = 0
-    for (const state of producers.states.values()) {
+    for (const state of producers.all()) {
       if (seen.has(state.producerId) || state.changedAt >= this.offset) continue
       count++
       if (absent.length < 3) absent.push(state.producerId)
@@ -90,7 +90,7 @@ export class SnapshotCheck {
   }
 
   #compareEntry(entry: ProducerEntry, producers: Producers): void {
-    const state = producers.states.get(entry.producerId)
+    const state = producers.find(entry.producerId)
     const at = {file: this.#file.path, position: headerBytes + entry.index * bytesPerEntry}
     if (!state) {
       if (!producers.isComplete) return

@@ -4,7 +4,8 @@ import {isTextFileKind, readTextFile, type TextFile, textFindings} from '../file
 import type {Folder, OpenFile} from '../folder.js'
 import {damageConclusions, kafkaConclusions, partitionConclusions, verdict} from './conclusions.js'
 import {FindingList} from './finding-list.js'
-import {OffsetIndexCheck, TimeIndexCheck} from './index-checks.js'
+import {OffsetIndexCheck} from './offset-index-check.js'
+import {TimeIndexCheck} from './time-index-check.js'
 import {KraftSnapshotCheck} from './kraft-check.js'
 import {PartitionCheck} from './partition-check.js'
 import {

@@ -184,6 +184,20 @@ describe('a time index', () => {
     expect(await ofTimes(patched(rightTimes, 7, 0xff))).toEqual(['error timeindex-timestamp 0 o2'])
   })
 
+  test('as brokers up to 3.6 wrote it (the offset of the record itself) is legal', async () => {
+    const records = [5n, 9n, 7n].map((timestamp, n) => ({offset: BigInt(n), timestamp, key: null, value: null}))
+    const bytes = writeBatch({records, leaderEpoch: 0})
+    const of = async (offset: bigint) => {
+      const files = {[log]: bytes, [timeIndex]: writeTimeIndex([{timestamp: 9n, offset}], 0n)}
+      const report = await verifiedFile(files, timeIndex)
+      expect(told((await verifiedFile(files, log)).findings)).toEqual(told(report.findings))
+      return told(report.findings)
+    }
+    expect(await of(1n)).toEqual([])
+    expect(await of(2n)).toEqual([])
+    expect(await of(0n)).toEqual(['error timeindex-offset 0 o0'])
+  })
+
   test('whose last entry is below the largest timestamp of a closed segment', async () => {
     expect(await ofTimes(rightTimes.subarray(0, 12))).toEqual(['warning timeindex-last o3'])
     expect(await ofTimes(Buffer.alloc(0))).toEqual(['warning timeindex-last o3'])
