@@ -1,4 +1,5 @@
-import {decodeGzip, gzipPieces} from './codec/gzip.js'
+import {decodeGzip} from './codec/gzip.js'
+import {gzipPieces} from './codec/gzip-stream.js'
 import {decodeLz4} from './codec/lz4.js'
 import {decodeSnappy} from './codec/snappy.js'
 import {CodecError, type Decoding, Inlet, Outlet} from './codec/stream.js'
@@ -87,7 +88,7 @@ export async function* plainPieces(
   {magic = 2, remarks = []}: {readonly magic?: number; readonly remarks?: string[]} = {},
 ): AsyncGenerator<Buffer, void, void> {
   if (codec === 'none') yield* stored
-  else if (codec === 'gzip') yield* gzipPieces(stored)
+  else if (codec === 'gzip') yield* gzipPieces(stored, remarks)
   else yield* decodedPieces(codec, stored, magic, remarks)
 }
 

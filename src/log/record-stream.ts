@@ -69,7 +69,11 @@ class RecordStream {
         if (this.#measure(window) > window.left) problem = await this.#hold(window, plainBytes)
         record.aim(window.bytes, window.at, window.limit)
         if (problem === undefined && !record.next()) problem = record.problem
-        if (problem !== undefined) return `record ${n} of ${recordsCount}: ${problem}`
+        if (problem !== undefined) {
+          // What is wrong with the stream is told before what is wrong with its records, as where it is decoded at once.
+          if (!isPlain) await window.drain()
+          return `record ${n} of ${recordsCount}: ${problem}`
+        }
         window.at = window.limit - record.bytesLeft
         const visited = this.#visit()
         if (visited !== true && !(await visited)) return undefined

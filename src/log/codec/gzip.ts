@@ -1,9 +1,10 @@
-import {crc32, createGunzip, type Gunzip, inflateRawSync} from 'node:zlib'
+import {crc32, inflateRawSync} from 'node:zlib'
 import {CodecError, type Inlet, type Outlet} from './stream.js'
 
 const flags = {headerChecksum: 0x02, extra: 0x04, name: 0x08, comment: 0x10, reserved: 0xe0} as const
+export const cutHeader = 'the header of the gzip stream is cut'
 const fixedHeaderBytes = 10
-const trailerBytes = 8
+export const trailerBytes = 8
 
 /**
  * The members of a gzip stream (RFC 1952), as java.util.zip.GZIPInputStream reads them: what follows a member and is no
@@ -22,14 +23,20 @@ export function decodeGzip(inlet: Inlet, outlet: Outlet, atMost: number): void {
     inlet.at = start
     const plain = inflated(inlet, Math.max(atMost - outlet.length, 0), atMost)
     if (bytes.length - inlet.at < trailerBytes) throw new CodecError('the gzip stream has no trailer')
-    const [checksum, size] = [bytes.readUInt32LE(inlet.at), bytes.readUInt32LE(inlet.at + 4)]
-    if (checksum !== crc32(plain))
-      throw new CodecError(`the CRC of the gzip stream is wrong: ${checksum}, computed ${crc32(plain)}`)
-    if (size !== plain.length) throw new CodecError(`the gzip stream says ${size} plain bytes, and has ${plain.length}`)
+    checkTrailer(bytes, inlet.at, crc32(plain), plain.length)
     inlet.at += trailerBytes
     outlet.append(plain)
     if (inlet.at === bytes.length) return
   }
+}
+
+/** @param size Modulo 2^32. @throws CodecError */
+export function checkTrailer(bytes: Buffer, at: number, checksum: number, size: number): void {
+  const [saidChecksum, saidSize] = [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4)]
+  if (saidChecksum !== checksum) {
+    throw new CodecError(`the CRC of the gzip stream is wrong: ${saidChecksum}, computed ${checksum}`)
+  }
+  if (saidSize !== size) throw new CodecError(`the gzip stream says ${saidSize} plain bytes, and has ${size}`)
 }
 
 function inflated(inlet: Inlet, atMost: number, limit: number): Buffer {
@@ -49,38 +56,9 @@ function inflated(inlet: Inlet, atMost: number, limit: number): Buffer {
   }
 }
 
-/** The same in pieces. @throws CodecError */
-export async function* gzipPieces(stored: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
-  const gunzip = createGunzip({chunkSize: 65_536})
-  let failure: unknown
-  const feeding = feed(gunzip, stored).catch(error => {
-    failure = error
-    gunzip.destroy()
-  })
-  try {
-    for await (const piece of gunzip) yield piece as Buffer
-  } catch (error) {
-    failure ??= new CodecError(`a damaged gzip stream: ${(error as Error).message}`)
-    throw failure
-  } finally {
-    gunzip.destroy()
-    await feeding
-  }
-}
-
-async function feed(gunzip: Gunzip, stored: AsyncIterable<Buffer>): Promise<void> {
-  const closed = new Promise<void>(resolve => gunzip.once('close', resolve))
-  for await (const piece of stored) {
-    // The next piece may lie where this one does, so that this one must be used up first.
-    await Promise.race([new Promise<void>(resolve => gunzip.write(piece, () => resolve())), closed])
-    if (gunzip.destroyed) return
-  }
-  gunzip.end()
-}
-
 /** Where the deflated bytes begin, or why this is no header of a member. */
-function headerEnd(bytes: Buffer, at: number): number | string {
-  if (bytes.length - at < fixedHeaderBytes) return 'the header of the gzip stream is cut'
+export function headerEnd(bytes: Buffer, at: number): number | string {
+  if (bytes.length - at < fixedHeaderBytes) return cutHeader
   if (bytes.readUInt16LE(at) !== 0x8b1f) return `no gzip stream: it begins with ${bytes.toString('hex', at, at + 2)}`
   const [method, flg] = [bytes[at + 2] as number, bytes[at + 3] as number]
   if (method !== 8) return `a gzip stream of the method ${method}`
@@ -90,12 +68,12 @@ function headerEnd(bytes: Buffer, at: number): number | string {
   if (flg & flags.name) end = afterZero(bytes, end)
   if (flg & flags.comment) end = afterZero(bytes, end)
   if (flg & flags.headerChecksum) {
-    if (end + 2 > bytes.length) return 'the header of the gzip stream is cut'
+    if (end + 2 > bytes.length) return cutHeader
     if ((crc32(bytes.subarray(at, end)) & 0xffff) !== bytes.readUInt16LE(end))
       return 'the checksum of the gzip header is wrong'
     end += 2
   }
-  return end > bytes.length ? 'the header of the gzip stream is cut' : end
+  return end > bytes.length ? cutHeader : end
 }
 
 function afterZero(bytes: Buffer, at: number): number {

@@ -40,8 +40,8 @@ export function* decodeLz4(inlet: Inlet, outlet: Outlet, oddHeader: boolean): De
       outlet.remarks.push(`the content checksum of the LZ4 frame is wrong: ${said}, computed ${content.digest()}`)
     }
   }
-  if (yield* inlet.more())
-    outlet.remarks.push(`${inlet.isLast ? inlet.left : 'some'} bytes behind the end of the LZ4 frame`)
+  const behind = yield* inlet.drain()
+  if (behind > 0) outlet.remarks.push(`${behind} bytes behind the end of the LZ4 frame`)
 }
 
 function* header(inlet: Inlet, oddHeader: boolean): Generator<number, Frame, void> {

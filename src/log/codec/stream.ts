@@ -64,6 +64,16 @@ export class Inlet {
     return this.left > 0
   }
 
+  /** How many bytes are left in all; they are used up. */
+  *drain(): Generator<number, number, void> {
+    let count = 0
+    while (yield* this.more()) {
+      count += this.left
+      this.at += this.left
+    }
+    return count
+  }
+
   /** Waits for so many bytes. @throws CodecError if the stream ends before */
   *need(count: number, what: string): Decoding {
     while (this.left < count) {

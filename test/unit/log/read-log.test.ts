@@ -334,12 +334,11 @@ describe('what decompresses to more than is allowed', () => {
           wholeBatchBytes,
         })
         expect(batches).toHaveLength(2)
-        // Zeros are records of length 0, which end the reading of a stream before the limit does.
-        if (wholeBatchBytes < 2_000_000) expect(problems[0]).toBe('record 1 of 5: an empty record')
-        else
-          expect(problems[0]).toMatch(
-            /^the \w+ records are more than 2000000 bytes .*--max-decompressed raises the limit$/,
-          )
+        // Zeros are records of length 0: damage that is less than what is wrong with the stream.
+        expect(problems[0]).toMatch(
+          /^the \w+ records are more than 2000000 bytes .*--max-decompressed raises the limit$/,
+        )
+        expect(problems[1]).toBeUndefined()
       }
     },
   )
