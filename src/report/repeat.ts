@@ -39,13 +39,21 @@ export function evidenceCommands({evidence}: ReportInput, folder: string, dir: s
   ]
 }
 
-/** The evidence of the first trial that has any, side by side; `undefined` if there are no two replicas of a partition. */
+/**
+ * The evidence of one trial, side by side: of the one that the run's example is about, else the one with most replicas.
+ * `undefined` if there are no two replicas of a partition.
+ */
 export function comparison(input: ReportInput, dir: string): string | undefined {
-  for (const folder of evidenceFolders(input)) {
+  const {example = ''} = input.run
+  const candidates = evidenceFolders(input).flatMap(folder => {
     const [first] = evidenceCommands(input, folder, dir)
-    if (first?.startsWith('kx diff-replicas')) return first
-  }
-  return undefined
+    if (!first?.startsWith('kx diff-replicas')) return []
+    const files = input.evidence.filter(({path}) => path.startsWith(`${folder}/`))
+    const isExample = files.some(({path}) => example.includes(path.split('/').at(-2) ?? path))
+    return [{command: first, weight: isExample ? Number.POSITIVE_INFINITY : files.length}]
+  })
+  const most = Math.max(0, ...candidates.map(({weight}) => weight))
+  return candidates.find(({weight}) => weight === most)?.command
 }
 
 /** What to type next: to look closer at a verdict, or, where the run gave none, to run it again. */

@@ -190,6 +190,18 @@ function partitionsOf(runtime: () => Runtime): void {
     const other = await kx('diff-replicas', '--topic', 'order')
     expect(other).toMatchObject({exit: 2, stdout: ''})
     expect(other.stderr).toContain('Did you mean orders?')
+    const codeOf = (request: Parameters<typeof openLive>[0]) =>
+      openLive({...request, signal}).then(
+        () => undefined,
+        (error: {code?: string}) => error.code,
+      )
+    expect(await codeOf({topic, partition: 1})).toBe('KX_NO_PARTITION')
+    expect(await codeOf({topic, broker: 9})).toBe('KX_NO_REPLICA')
+    expect(await codeOf({topic, broker: 101})).toBe('KX_NO_REPLICA')
+    expect(await codeOf({topic, cluster: 'other'})).toBe('KX_NO_CLUSTER')
+    await using controller = await openLive({topic: '__cluster_metadata', broker: 101, signal})
+    expect(controller).toMatchObject({role: 'leader', isBroker: false})
+    expect(await diffLive({topic: '__cluster_metadata', all: false}, run)).toMatchObject({equal: true})
   })
 
   test('a leader that died with records nobody else has has diverged, and its files are still read', async () => {

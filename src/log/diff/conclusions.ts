@@ -88,10 +88,18 @@ function divergences(facts: Facts, leader: number): {conclusions: Conclusion[]; 
   return {conclusions, replicas: told}
 }
 
-function ownOf({ranges}: Facts, replica: number, leader: number): Own | undefined {
-  const first = ranges.find(({holdings}) => {
+/**
+ * What a replica has and the leader has not, from the first record on that is another one there, or that lies behind the
+ * leader's end in an epoch that was over when the leader's began: a tail that Kafka cuts, not one that is fetched.
+ */
+function ownOf({ranges, replicas}: Facts, replica: number, leader: number): Own | undefined {
+  const [follower, model] = [replicas[replica], replicas[leader]]
+  if (!follower || !model) return undefined
+  const cut = truncationPoint(follower, model)
+  const first = ranges.find(({from, holdings}) => {
     const [own, other] = [holdings[replica], holdings[leader]]
-    return typeof own === 'number' && typeof other === 'number' && own !== other
+    if (typeof own !== 'number') return false
+    return typeof other === 'number' ? own !== other : other === 'ended' && from >= cut && cut < follower.logEndOffset
   })
   if (!first) return undefined
   const own = ranges.filter(
@@ -123,7 +131,8 @@ function divergence(facts: Facts, own: Own, indexes: readonly number[], leader: 
   const base = {replicas: names, from, to, records}
   const nobody = indexes.length + 1 === facts.replicas.length || facts.replicas.length > 2
   const what = `${list(names)} ${names.length === 1 ? 'has' : 'have'} ${plural(records, 'record')} of ${epochText(own.epochs)} at ${offsets(from, to)} that ${nobody ? 'nobody else has' : `${model?.name} does not have`}`
-  const [older, newer] = [own.epochs?.first ?? -1, own.leaderEpochs?.first ?? -1]
+  const older = own.epochs?.first ?? -1
+  const newer = own.leaderEpochs?.first ?? (model ? lastEpochOf(model) : -1)
   if (!model || !replica || older >= newer) {
     return {
       code: 'conflict',
@@ -345,8 +354,12 @@ function allEqual({replicas, ranges, from, to, comparedBy}: Facts): Conclusion {
     from,
     to,
     records,
-    text: `All ${names.length} replicas are equal at ${offsets(from, to)}: ${plural(records, 'record')}, ${how}${holes}.`,
+    text: `${allOf(names)} are equal at ${offsets(from, to)}: ${plural(records, 'record')}, ${how}${holes}.`,
   }
+}
+
+function allOf(names: readonly string[]): string {
+  return names.length === 2 ? 'Both replicas' : `All ${names.length} replicas`
 }
 
 function nothingShared({replicas, from, to}: Facts): Conclusion {
@@ -354,7 +367,7 @@ function nothingShared({replicas, from, to}: Facts): Conclusion {
   const same = new Set(replicas.map(({logEndOffset}) => logEndOffset)).size === 1
   const names = replicas.map(({name}) => name)
   if (isEmpty && same) {
-    const text = `All ${names.length} replicas are empty; their logs begin at ${from}.`
+    const text = `${allOf(names)} are empty; their logs begin at ${from}.`
     return {code: 'equal', severity: 'info', replicas: names, from, to: from, records: 0, text}
   }
   const spans = replicas.map(

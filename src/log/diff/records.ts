@@ -1,7 +1,7 @@
 import type {BatchCursor} from '../batch-cursor.js'
 import {readLog} from '../read-log.js'
 import type {RecordCursor, RecordHeader} from '../record-cursor.js'
-import type {ReplicaFiles} from './replica.js'
+import {pieceBytes, type ReplicaFiles} from './replica.js'
 import {Turns} from './turns.js'
 import type {BatchPlace} from './types.js'
 
@@ -143,7 +143,7 @@ export class RecordStream {
           return turns.closing
         },
       },
-      {from, maxBytes: to, ...(this.signal && {signal: this.signal})},
+      {from, maxBytes: to, chunkBytes: pieceBytes, ...(this.signal && {signal: this.signal})},
     )
     endCorrupt(this.end)
   }

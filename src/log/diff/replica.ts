@@ -15,6 +15,9 @@ export interface Segment {
 /** Files that are open at a time, per replica: the one being walked and that whose records are looked at. */
 const openAtMost = 2
 
+/** Read at once; there are several logs at a time. */
+export const pieceBytes = 262_144
+
 /** The files of a replica. */
 export class ReplicaFiles {
   readonly #open = new Map<string, OpenFile>()
@@ -194,7 +197,7 @@ export class BatchStream {
           return turns.closing || beyond
         },
       },
-      {...(this.options.signal && {signal: this.options.signal})},
+      {chunkBytes: pieceBytes, ...(this.options.signal && {signal: this.options.signal})},
     )
     this.#tell(0)
   }

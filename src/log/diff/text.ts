@@ -23,7 +23,7 @@ export function diffText(diff: ReplicaDiff, options: DiffTextOptions): string {
   const blocks = [
     options.wrap(headline(diff, options), width, ''),
     picture(diff, width, options.unicode),
-    replicaLines(diff, width),
+    replicaLines(diff, width, options.wrap),
     diff.conclusions
       .map(({severity, text}) => {
         const sign = {error: 'x', warning: '!', info: '-'}[severity]
@@ -54,9 +54,10 @@ function headline(diff: ReplicaDiff, {title, paint}: DiffTextOptions): string {
 }
 
 /** Offsets to the right, a replica a line; the same sign in a column is the same record. */
-function picture({ranges, replicas, to}: ReplicaDiff, columns: number, unicode: boolean): string {
+function picture({ranges: all, replicas, to}: ReplicaDiff, columns: number, unicode: boolean): string {
+  const ranges = joined(all)
   // Where all is the same there is nothing to see.
-  if (ranges.length < 2 && ranges.every(isSame)) return ''
+  if (ranges.every(isSame)) return ''
   const drawn = drawnRanges(ranges)
   const nameWidth = Math.max(6, ...replicas.map(({name}) => name.length)) + 2
   const labels = drawn.map(range => (range === 'more' ? '…' : String(range.from)))
@@ -80,6 +81,18 @@ function picture({ranges, replicas, to}: ReplicaDiff, columns: number, unicode: 
       unicode,
     ),
   ].join('\n')
+}
+
+/** How they were compared makes no difference to the eye. */
+function joined(ranges: readonly DiffRange[]): DiffRange[] {
+  const all: DiffRange[] = []
+  for (const range of ranges) {
+    const last = all.at(-1)
+    if (last?.holdings.every((holding, index) => holding === range.holdings[index])) {
+      all[all.length - 1] = {...last, to: range.to}
+    } else all.push(range)
+  }
+  return all
 }
 
 /** All of them, or the first and last ones around the place where they are left out. */
@@ -119,32 +132,45 @@ function legend(ranges: readonly DiffRange[], unicode: boolean): string {
   return parts.join('   ')
 }
 
-function replicaLines({replicas}: ReplicaDiff, columns: number): string {
+/** As many columns as fit; the epochs go below the table if they don't. */
+function replicaLines({replicas}: ReplicaDiff, columns: number, wrap: DiffTextOptions['wrap']): string {
   const rows = replicas.map(replica => [
     replica.role === null ? replica.name : `${replica.name} (${replica.role})`,
     String(replica.logStartOffset),
     String(replica.logEndOffset),
     grouped(replica.records),
+    bytes(replica.sizeInBytes),
     grouped(replica.batches),
     String(replica.segments.length),
-    bytes(replica.sizeInBytes),
     epochList(replica),
   ])
-  const head = ['replica', 'log start', 'log end', 'records', 'batches', 'segments', 'size', 'epochs (from offset)']
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map(row => (row[column] ?? '').length)))
-  return [head, ...rows]
-    .map(row =>
-      row
-        .map((cell, column) =>
-          column === 0 || column === row.length - 1
-            ? cell.padEnd(column === 0 ? (widths[0] ?? 0) : 0)
-            : cell.padStart(widths[column] ?? 0),
-        )
-        .join('  ')
-        .trimEnd(),
+  const head = ['replica', 'log start', 'log end', 'records', 'size', 'batches', 'segments', 'epochs (from offset)']
+  for (let count = head.length; count > 4; count--) {
+    const lines = aligned(
+      [head, ...rows].map(row => row.slice(0, count)),
+      count === head.length,
     )
-    .map(line => (line.length > Math.max(columns, 100) ? `${line.slice(0, Math.max(columns, 100) - 1)}…` : line))
-    .join('\n')
+    if (count > 5 && lines.some(line => line.length > columns)) continue
+    if (count === head.length) return lines.join('\n')
+    const same = new Set(rows.map(row => row.at(-1))).size === 1
+    const epochs = same ? `${rows[0]?.at(-1)} on all` : rows.map(row => `${row[0]} ${row.at(-1)}`).join('; ')
+    return [...lines, '', wrap(`Epochs (from offset): ${epochs}.`, columns, '  ')].join('\n')
+  }
+  return ''
+}
+
+/** Numbers to the right; the first column and, if it is text, the last to the left. */
+function aligned(rows: readonly (readonly string[])[], lastIsText: boolean): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => (row[column] ?? '').length)))
+  return rows.map(row =>
+    row
+      .map((cell, column) => {
+        const isText = column === 0 || (lastIsText && column === row.length - 1)
+        return isText ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)
+      })
+      .join('  ')
+      .trimEnd(),
+  )
 }
 
 function epochList(replica: ReplicaDiff['replicas'][number]): string {

@@ -76,6 +76,25 @@ test('a run without a verdict is to be run again, one with a verdict to be looke
   expect(next(inconclusive())).toEqual(['Next     kx experiment data-loss'])
 })
 
+test('the evidence to look at first is that of the trial that the example is about, else that with most replicas', () => {
+  const input = dataLoss()
+  const trial = (number: number, partition: string, replicas: number) =>
+    Array.from({length: replicas}, (_, index) => ({
+      path: `evidence/trial-${number}/broker-${index}/${partition}/00000000000000000000.log.gz`,
+      sizeInBytes: 1,
+      sha256: '',
+    }))
+  const next = (example: string | undefined, ...evidence: (typeof input)['evidence'][number][][]) => {
+    const {example: _, ...run} = input.run
+    const told = {...input, run: example === undefined ? run : {...run, example}, evidence: evidence.flat()}
+    return /trial-\d/.exec(textReport(told, terminal).match(/^Next .*$/m)?.[0] ?? '')?.[0]
+  }
+  const all = [trial(1, 'run-1-orders-0', 3), trial(2, 'run-2-orders-0', 2), trial(3, 'run-3-orders-0', 4)]
+  expect(next('lost, for example: run-2-orders-0 offset 101', ...all)).toBe('trial-2')
+  expect(next(undefined, ...all)).toBe('trial-3')
+  expect(next(undefined, trial(1, 'run-1-orders-0', 1))).toBeUndefined()
+})
+
 test('colour only adds: without its codes the text is the same', () => {
   for (const input of [dataLoss(), refuted(), inconclusive(), interrupted()]) {
     const coloured = textReport(input, {...terminal, colour: true, figures: true})

@@ -33,7 +33,9 @@ test('any flipped bit in one of three replicas is found, on the right replica, a
           // Neither CRC nor length: the batch is whole, and its header has another base offset or epoch.
           expect(grave.map(({code}) => code)).toEqual([inBatch < 8 ? 'base-offset-bytes' : 'epoch-bytes'])
         } else {
-          expect(found?.bytes, grave.map(({text}) => text).join('\n')).toMatchObject([{position: index, index: inBatch, bits: [bit]}])
+          expect(found?.bytes, grave.map(({text}) => text).join('\n')).toMatchObject([
+            {position: index, index: inBatch, bits: [bit]},
+          ])
           expect(found?.differingBytes).toBe(1)
         }
       },

@@ -147,6 +147,25 @@ describe('replicas that diverged', () => {
     })
   })
 
+  test('a longer tail of an epoch that is over is cut, though the new leader has written nothing yet', async () => {
+    const old = {...log(...shared, batch(5, 4)), ...checkpoint([0, 0])}
+    const elected = {...log(...shared), ...checkpoint([0, 0], [1, 5])}
+    const diff = await compare([log(...shared), old, elected])
+    expect(conclusion(diff, 'divergence')).toMatchObject({
+      replicas: ['b'],
+      from: 5n,
+      to: 9n,
+      records: 4,
+      truncatesTo: 5n,
+    })
+    expect(conclusion(diff, 'divergence').text).toContain(
+      'b has 4 records of epoch 0 at offsets 5..8 that nobody else has',
+    )
+    expect(codes(diff)).toEqual(['divergence', 'epoch-checkpoint'])
+    // Where nobody knows a newer epoch, the longest log is the leader's, and the others will fetch its tail.
+    expect(codes(await compare([log(...shared), old]))).toEqual(['tail'])
+  })
+
   test('with the same epoch: no election makes that, and no truncation mends it', async () => {
     const diff = await compare([log(...shared, batch(5, 2, {tag: 'x'})), log(...shared, batch(5, 2, {tag: 'y'}))])
     expect(codes(diff)).toEqual(['conflict'])
