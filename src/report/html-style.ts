@@ -129,7 +129,7 @@ figcaption{margin-bottom:.9rem;font-weight:600;font-size:.98rem}
 .stack .name small{display:block;color:var(--soft);font-size:.92em}
 .strip .name{align-self:start}
 .strip .bar{flex-wrap:wrap;row-gap:2px;align-items:flex-start}
-.strip .block{box-sizing:border-box;flex:none;padding:.2rem .35rem;line-height:1.25;background-image:linear-gradient(to right,color-mix(in srgb,currentColor 20%,transparent) var(--head),transparent var(--head))}
+.strip .block{box-sizing:border-box;flex:none;padding:.2rem .35rem;line-height:1.25;background-image:linear-gradient(to right,color-mix(in srgb,currentColor 10%,transparent) calc(var(--head) - 1px),color-mix(in srgb,currentColor 45%,transparent) calc(var(--head) - 1px) var(--head),transparent var(--head))}
 .strip .block em,.strip .block i{display:block;overflow:hidden;text-overflow:ellipsis;font-variant-numeric:tabular-nums}
 .strip .block i{font-style:normal;font-size:.92em}
 .strip .slim{display:grid;place-items:center;padding:.2rem 0}

@@ -4,7 +4,7 @@ import {join} from 'node:path'
 import type {Page} from 'playwright-core'
 import {afterAll, beforeAll, expect, test} from 'vitest'
 import {htmlReport} from '../../src/report/html.js'
-import {dataLoss, failover, inconclusive, interrupted, refuted} from '../unit/report/samples.js'
+import {dataLoss, failover, inconclusive, interrupted, refuted, stripFigure} from '../unit/report/samples.js'
 import {type OpenPage, openFile} from './browser.js'
 
 const inputs = {
@@ -13,6 +13,7 @@ const inputs = {
   refuted: refuted(),
   inconclusive: inconclusive(),
   interrupted: interrupted(),
+  segments: {...dataLoss(), figures: [stripFigure]},
 }
 let folder = ''
 
@@ -74,6 +75,23 @@ test('the colours of the drawings follow the scheme of the reader', async () => 
   expect([await background(opened.page), await line()]).toEqual(['rgb(250, 248, 243)', 'rgb(42, 90, 168)'])
   await opened.page.emulateMedia({colorScheme: 'dark'})
   expect([await background(opened.page), await line()]).toEqual(['rgb(20, 21, 24)', 'rgb(141, 180, 245)'])
+})
+
+test('blocks are as wide as they are large, and a row that is longer than a line goes on in the next', async () => {
+  await using opened = await open('segments')
+  const rows = (await opened.page.evaluate(`[...document.querySelectorAll('.strip .row')].map(row => ({
+    line: row.querySelector('.bar').getBoundingClientRect().width,
+    blocks: [...row.querySelectorAll('.block')].map(block => {
+      const {width, top} = block.getBoundingClientRect()
+      return {width, top, cut: block.scrollWidth > block.clientWidth + 1}
+    }),
+  }))`)) as {line: number; blocks: {width: number; top: number; cut: boolean}[]}[]
+  const [whole, short, long] = rows
+  expect(whole?.blocks.map(({top}) => top)).toEqual(Array(2).fill(whole?.blocks[0]?.top))
+  expect((whole?.blocks[0]?.width ?? 0) / (whole?.blocks[1]?.width ?? 1)).toBeCloseTo(2, 1)
+  expect((short?.blocks[0]?.width ?? 0) / (short?.line ?? 1)).toBeCloseTo((161 / 600) * 0.94, 1)
+  expect(new Set(long?.blocks.map(({top}) => top)).size).toBeGreaterThan(1)
+  expect(rows.flatMap(({blocks}) => blocks).filter(({cut}) => cut)).toEqual([])
 })
 
 test('a timeline puts its spans where they belong: the fault begins where the old leader ends', async () => {

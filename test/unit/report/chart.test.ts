@@ -2,9 +2,16 @@ import {describe, expect, test} from 'vitest'
 import type {Figure} from '../../../src/experiment/figures.js'
 import {figureText} from '../../../src/report/chart.js'
 import {textWidth} from '../../../src/report/text-table.js'
-import {barsFigure, blocksFigure, lanesFigure, linesFigure, tableFigure} from './samples.js'
+import {barsFigure, blocksFigure, lanesFigure, linesFigure, stripFigure, tableFigure} from './samples.js'
 
-const figures = {lanes: lanesFigure, lines: linesFigure, bars: barsFigure, blocks: blocksFigure, table: tableFigure}
+const figures = {
+  lanes: lanesFigure,
+  lines: linesFigure,
+  bars: barsFigure,
+  blocks: blocksFigure,
+  strip: stripFigure,
+  table: tableFigure,
+}
 const golden = (name: string) => new URL(`../../golden/report/${name}.txt`, import.meta.url).pathname
 const draw = (figure: Figure, width = 80, unicode = true) => figureText(figure, {width, unicode, colour: false})
 

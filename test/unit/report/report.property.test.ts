@@ -77,11 +77,30 @@ const figure = fc.oneof(
     title: text,
     unit: text,
     rows: few(
-      fc.record({
-        name: text,
-        blocks: few(fc.record({size: fc.double({min: 0, max: 1e9, noNaN: true}), label: text, tone})),
-      }),
+      fc.record(
+        {
+          name: text,
+          note: text,
+          blocks: few(
+            fc.record(
+              {
+                size: fc.double({min: 0, max: 1e9, noNaN: true}),
+                label: text,
+                tone,
+                short: text,
+                head: fc.nat(100),
+                detail: text,
+              },
+              {requiredKeys: ['size', 'label', 'tone']},
+            ),
+          ),
+        },
+        {requiredKeys: ['name', 'blocks']},
+      ),
     ),
+    line: fc.option(fc.double({min: 0, max: 1e9, noNaN: true}), {nil: undefined}),
+    caption: fc.option(text, {nil: undefined}),
+    legend: fc.option(few(fc.record({tone, text})), {nil: undefined}),
   }),
 ) as fc.Arbitrary<Figure>
 

@@ -373,6 +373,43 @@ export const blocksFigure: Figure = {
   ],
 }
 
+/** The small kind: with a line that long rows fill, notes, short labels, headers and a legend. */
+export const stripFigure: Figure = {
+  kind: 'blocks',
+  title: 'What a client left in the log',
+  unit: 'bytes',
+  line: 600,
+  caption: 'In each block: its records and its bytes, of which the first 61, the header, are darker.',
+  legend: [
+    {tone: 'neutral', text: 'batch, not compressed'},
+    {tone: 'accent', text: 'batch, compressed'},
+    {tone: 'good', text: 'C: commit marker'},
+  ],
+  rows: [
+    {
+      name: 'none',
+      note: '600 bytes, 2 batches',
+      blocks: [
+        {size: 400, label: '10', tone: 'neutral', head: 61, detail: '10 records, none: offsets 0–9'},
+        {size: 200, label: '5', tone: 'neutral', head: 61},
+      ],
+    },
+    {
+      name: 'gzip → zstd by the broker',
+      note: '161 bytes, 1 batch',
+      blocks: [{size: 161, label: '15', tone: 'accent', head: 61}],
+    },
+    {
+      name: 'gzip, transactional',
+      blocks: Array.from({length: 24}, (_, index) =>
+        index % 2 === 0
+          ? {size: 81, label: 'one record', short: '1', tone: 'accent' as const, head: 61}
+          : {size: 20, label: 'commit', short: 'C', tone: 'good' as const},
+      ),
+    },
+  ],
+}
+
 export const tableFigure: Figure = {
   kind: 'table',
   title: 'Log end offsets before and after',
