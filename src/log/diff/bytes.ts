@@ -43,21 +43,27 @@ export interface Comparison {
   readonly differingBytes: number
 }
 
-/** In which bytes `wrong` differs from `right`, which lies at `position` of its file. Both have the same length. */
+/**
+ * In which bytes `wrong`, whose batch begins at `position` of its file, differs from `right`, as far as both go. `from`:
+ * of which byte of the batch on they are.
+ */
 export function differencesOf(
   wrong: Buffer,
   right: Buffer,
   position: number,
   offsetAt: (index: number) => bigint | undefined = () => undefined,
+  from = 0,
 ): Comparison {
   const bytes: ByteDifference[] = []
   let differingBytes = 0
   const end = Math.min(wrong.length, right.length)
-  for (let index = 0; index < end; index++) {
-    const [is, shouldBe] = [wrong[index] as number, right[index] as number]
+  if (wrong.compare(right, 0, end, 0, end) === 0) return {bytes, differingBytes}
+  for (let at = 0; at < end; at++) {
+    const [is, shouldBe] = [wrong[at] as number, right[at] as number]
     if (is === shouldBe) continue
     differingBytes++
     if (bytes.length >= bytesTold) continue
+    const index = from + at
     const offset = offsetAt(index)
     bytes.push({
       position: position + index,

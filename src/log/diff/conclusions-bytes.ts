@@ -44,7 +44,7 @@ function corruption(
   const where = `${name(replica)}: the batch at offset ${batch.baseOffset} (${batch.segment}, position ${grouped(batch.position)}, ${plural(batch.sizeInBytes, 'byte')}) has a false CRC`
   const what =
     bytes === null || against === undefined
-      ? 'No other replica has the same batch to lay beside it, so which bytes are wrong is not known'
+      ? 'No other replica has the same batch whole to lay beside it, so which bytes are wrong is not known'
       : `${plural(differingBytes, 'byte')} of it ${differingBytes === 1 ? 'differs' : 'differ'} from ${name(against)}'s: ${byteText(bytes, differingBytes)}`
   return {
     code: 'corruption',

@@ -1,10 +1,12 @@
+import type {ByteSource} from '../byte-source.js'
 import {readLog} from '../read-log.js'
-import {type Comparison, differencesOf} from './bytes.js'
+import {bytesTold, type Comparison, differencesOf} from './bytes.js'
 import type {BatchStream, PlacedDamage, ReplicaFiles} from './replica.js'
-import type {Corruption, ReplicaDamage} from './types.js'
+import type {ByteDifference, Corruption, ReplicaDamage} from './types.js'
 
-/** Damaged bytes are laid beside those of another replica up to this size and for this many damages. */
-const bytesAtMost = 1_048_576
+/** Damaged bytes are laid beside those of another replica up to this size, in pieces, and for this many damages. */
+const bytesAtMost = 268_435_456
+const pieceBytes = 1_048_576
 const damagesCompared = 20
 
 /**
@@ -64,17 +66,36 @@ async function rightBatchBeside(
   if (!own) return undefined
   for (const [against, other] of replicas.entries()) {
     const right = against === replica ? undefined : await batchAt(other, batch.baseOffset)
-    if (!right || right.sizeInBytes > bytesAtMost) continue
-    const wrong = await own.read(batch.position, right.sizeInBytes)
-    const found = differencesOf(wrong, await right.read(right.sizeInBytes), batch.position)
-    if (isTheSame(found, wrong)) return {...found, against}
+    const found = right && (await beside(own, batch.position, right, right.sizeInBytes))
+    if (found) return {...found, against}
   }
   return undefined
 }
 
+/** Where the two differ; `undefined` if they are not the same batch, but for some bytes, or are too large. */
+async function beside(
+  own: ByteSource,
+  position: number,
+  right: RightBatch,
+  length: number,
+): Promise<Comparison | undefined> {
+  if (length > bytesAtMost) return undefined
+  const bytes: ByteDifference[] = []
+  let differingBytes = 0
+  for (let from = 0; from < length; from += pieceBytes) {
+    const wanted = Math.min(pieceBytes, length - from)
+    const [wrong, model] = [await own.read(position + from, wanted), await right.read(from, wanted)]
+    const found = differencesOf(wrong, model, position, undefined, from)
+    bytes.push(...found.bytes)
+    differingBytes += found.differingBytes
+    if (model.length < wrong.length || !isTheSame(differingBytes, from + wrong.length)) return undefined
+  }
+  return {bytes: bytes.slice(0, bytesTold), differingBytes}
+}
+
 /** Bytes of another batch would differ nearly everywhere. */
-function isTheSame({differingBytes}: Comparison, bytes: Buffer): boolean {
-  return differingBytes <= Math.max(8, bytes.length / 8)
+function isTheSame(differingBytes: number, length: number): boolean {
+  return differingBytes <= Math.max(8, length / 8)
 }
 
 async function besideAnother(
@@ -82,24 +103,20 @@ async function besideAnother(
   damaged: number,
   {damage, segment, from}: PlacedDamage,
 ): Promise<(Comparison & {readonly against: number}) | undefined> {
-  if (damage.sizeInBytes > bytesAtMost) return undefined
-  const own = replicas[damaged]
+  const own = await replicas[damaged]?.open(segment)
   if (!own) return undefined
-  const wrong = await (await own.open(segment)).read(damage.position, damage.sizeInBytes)
   for (const [against, other] of replicas.entries()) {
-    if (against === damaged) continue
-    const right = await (await batchAt(other, from))?.read(wrong.length)
-    if (!right || right.length < wrong.length) continue
-    const found = differencesOf(wrong, right, damage.position)
-    if (isTheSame(found, wrong)) return {...found, against}
+    const right = against === damaged ? undefined : await batchAt(other, from)
+    const found = right && (await beside(own, damage.position, right, damage.sizeInBytes))
+    if (found) return {...found, against}
   }
   return undefined
 }
 
 interface RightBatch {
   readonly sizeInBytes: number
-  /** Bytes of the file from the batch's beginning on. */
-  read(length: number): Promise<Buffer>
+  /** Bytes of the file, counted from the batch's beginning. */
+  read(from: number, length: number): Promise<Buffer>
 }
 
 /** The batch of a replica that begins with this offset, if its CRC is right. */
@@ -113,7 +130,7 @@ async function batchAt(replica: ReplicaFiles, offset: bigint): Promise<RightBatc
     batch: batch => {
       const {position, sizeInBytes} = batch
       if (batch.baseOffset === offset && batch.crcIsRight) {
-        found = {sizeInBytes, read: length => file.read(position, length)}
+        found = {sizeInBytes, read: (from, length) => file.read(position + from, length)}
       }
       done = batch.baseOffset >= offset
       return false

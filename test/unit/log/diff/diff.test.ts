@@ -221,6 +221,18 @@ describe('bytes of batches', () => {
     ])
   })
 
+  test('a flipped bit in a batch of 6 MiB, which is never in memory whole', async () => {
+    const large = batch(3, 1, {records: [{timestamp: 1n, key: null, value: Buffer.alloc(6_291_456, 'x')}]})
+    const all = Buffer.concat([batch(0, 3), large, batch(4, 1)])
+    const index = batch(0, 3).length + 5_000_000
+    const diff = await compare([{[first]: all}, {[first]: flipped(all, index, 6)}, {[first]: all}])
+    expect(codes(diff)).toEqual(['corruption'])
+    expect(diff.corruptions).toMatchObject([
+      {replica: 1, differingBytes: 1, against: 0, bytes: [{position: index, bits: [6]}]},
+    ])
+    expect(await compare([{[first]: all}, {[first]: all}])).toMatchObject({equal: true, comparedBy: 'bytes'})
+  })
+
   test('a false CRC on all replicas is told of all, and no byte is blamed', async () => {
     const broken = {[first]: flipped(bytes, second + 70, 0)}
     const diff = await compare([broken, broken])
