@@ -298,6 +298,37 @@ describe('what is chosen', () => {
     expect((await kx('dump-log', '--only', 'invalid', name)).stdout).toBe(`Dumping ${name}\nLog starting offset: 0\n`)
   })
 
+  test('a log is read from where its index says, if the index is right, and not to its end', async () => {
+    const place = `${golden}/real/plain-clean`
+    const whole = await kx('dump-log', '-o', 'ndjson', `${place}/${name}`)
+    const last = lines(whole.stdout)
+      .flatMap(line => (line.kind === 'batch' ? [line] : []))
+      .at(-3)
+    const range = `${last?.baseOffset}..${last?.lastOffset}`
+    put(name, readFileSync(`${place}/${name}`))
+    const index = readFileSync(`${place}/00000000000000000000.index`)
+    const wrong = Buffer.from(index)
+    for (let at = 4; at < wrong.length; at += 8) wrong.writeInt32BE(wrong.readInt32BE(at) + 3, at)
+    const answers = []
+    for (const content of [index, wrong, undefined]) {
+      if (content) put('00000000000000000000.index', content)
+      else rmSync('00000000000000000000.index')
+      const [text, kafka, data] = [
+        await kx('dump-log', '--deep-iteration', '--offset', range, name),
+        await kx('dump-log', '--deep-iteration', '-o', 'kafka', '--offset', range, name),
+        await kx('dump-log', '-o', 'ndjson', '--offset', range, name),
+      ]
+      answers.push({text: text.stdout, kafka: kafka.stdout, records: data.stdout.match(/"kind":"record".*/g)})
+    }
+    expect(answers[0]?.records).toHaveLength(last?.recordsCount ?? 0)
+    expect(answers[0]?.text).toContain(`baseOffset: ${last?.baseOffset} `)
+    expect(answers[1]).toEqual(answers[0])
+    expect(answers[2]).toEqual(answers[0])
+    const {stdout} = await kx('dump-log', '-o', 'ndjson', '--offset', range, `${place}/${name}`)
+    const end = lines(stdout).find(line => line.kind === 'end')
+    expect(end?.kind === 'end' && end.batchCount).toBeLessThan(8)
+  })
+
   test('--redact hides keys and values in every output', async () => {
     put(name)
     for (const output of ['text', 'kafka', 'json', 'ndjson', 'yaml', 'csv']) {

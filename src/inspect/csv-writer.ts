@@ -10,7 +10,7 @@ import type {Write} from '../log/text/line-writer.js'
 import {KxError} from '../util/errors.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
 import {Limited} from './limited.js'
-import {readOptions} from './reading.js'
+import {readOptionsFor} from './reading.js'
 import {WatchingVisitor} from './watch.js'
 
 /** Text of rows, each with its line end. */
@@ -39,7 +39,8 @@ export class CsvWriter implements DumpWriter {
     return this.#left <= 0
   }
 
-  async file({file, classified}: DumpInput): Promise<readonly Finding[]> {
+  async file(input: DumpInput): Promise<readonly Finding[]> {
+    const {file, classified} = input
     if (classified.kind !== 'log' && classified.kind !== 'snapshot-log') {
       throw new KxError(
         'usage',
@@ -68,7 +69,7 @@ export class CsvWriter implements DumpWriter {
       const at = finding.position === undefined ? '' : ` at ${finding.position}`
       if (finding.severity !== 'info') this.#options.warning(`${file.path}${at}: ${finding.explanation}`)
     })
-    await readLog(file, watching, readOptions(file, this.#options))
+    await readLog(file, watching, await readOptionsFor(input, this.#options))
     await rows.drain()
     return findings.all()
   }

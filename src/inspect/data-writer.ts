@@ -21,7 +21,7 @@ import {type Framing, Lines} from './framing.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter, FollowedLog, Following} from './job.js'
 import {Meanings} from './meanings.js'
 import {Promptly} from './promptly.js'
-import {readOptions} from './reading.js'
+import {readOptionsFor} from './reading.js'
 import {WatchingVisitor} from './watch.js'
 
 /** Findings of one file that are told one by one. */
@@ -110,9 +110,10 @@ export class DataWriter implements DumpWriter {
     }
   }
 
-  async #log({file, decoder}: DumpInput, findings: Findings): Promise<LogEnd> {
+  async #log(input: DumpInput, findings: Findings): Promise<LogEnd> {
+    const {file, decoder} = input
     const {visitor, watching} = await this.#visitors({path: file.path, decoder}, finding => findings.add(finding))
-    const end = await readLog(file, watching, readOptions(file, this.#options))
+    const end = await readLog(file, watching, await readOptionsFor(input, this.#options))
     visitor.close()
     return end
   }

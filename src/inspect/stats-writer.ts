@@ -89,7 +89,7 @@ export class StatsWriter implements DumpWriter {
     await readLog(
       file,
       new WatchingVisitor(visitor, file.path, finding => counting.add(finding)),
-      readOptions(file, this.#options),
+      readOptions(this.#options),
     )
   }
 }

@@ -5,8 +5,15 @@ import {isTextFileKind} from '../log/files/text-files.js'
 import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
 import type {Finding} from '../log/finding.js'
 import type {Folder} from '../log/folder.js'
-import type {LogVisitor} from '../log/read-log.js'
-import {type DumpOut, type DumpTextOptions, dumpKafka, dumpText, kafkaKind} from '../log/text/dump-kafka.js'
+import {type LogVisitor, type ReadOptions, readLog} from '../log/read-log.js'
+import {
+  type Dumped,
+  type DumpOut,
+  type DumpTextOptions,
+  dumpKafka,
+  dumpText,
+  kafkaKind,
+} from '../log/text/dump-kafka.js'
 import {escapedString} from '../log/text/encodings.js'
 import type {Dialect} from '../log/text/field-text.js'
 import {FinalReport} from '../log/text/final-report.js'
@@ -17,7 +24,7 @@ import {KxError} from '../util/errors.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter, FollowedLog, Following} from './job.js'
 import {Limited} from './limited.js'
 import {Promptly} from './promptly.js'
-import {decoderNamed} from './reading.js'
+import {decoderNamed, readOptionsFor} from './reading.js'
 
 /** What a file without a folder has beside it. */
 const nothing: Folder = {path: '', list: async () => [], open: async () => undefined}
@@ -114,8 +121,13 @@ export class TextWriter implements DumpWriter {
     }
   }
 
-  async #kafka(input: DumpInput, folder: Folder, out: DumpOut) {
+  async #kafka(input: DumpInput, folder: Folder, out: DumpOut): Promise<Dumped> {
     const options = await this.#textOptions(input)
+    const part = kafkaKind(input.file.name) === 'log' ? await readOptionsFor(input, this.#options) : {}
+    if (part.from) {
+      this.#out.text(`Dumping ${input.file.path}\n`)
+      return this.#partOfLog(input, part)
+    }
     if (input.folder !== undefined || kafkaKind(input.file.name) !== 'unknown') {
       return dumpKafka(input.file, folder, options, out)
     }
@@ -124,16 +136,27 @@ export class TextWriter implements DumpWriter {
     return dumpText(input.classified.kind, input.file, folder, options, out)
   }
 
-  async #kx(
-    input: DumpInput,
-    folder: Folder,
-    out: DumpOut,
-  ): Promise<{findings: readonly Finding[]; unreadable?: string}> {
+  async #kx(input: DumpInput, folder: Folder, out: DumpOut): Promise<Dumped> {
     const {file, classified} = input
     this.#line(`Dumping ${escapedString(file.path)}`)
     if (classified.note) this.#line(`(${classified.note})`)
     if (isTextFileKind(classified.kind)) return {findings: await this.#textFile(input, classified.kind)}
+    const part = await readOptionsFor(input, this.#options)
+    if (part.from) return this.#partOfLog(input, part)
     return dumpText(classified.kind, file, folder, {...(await this.#textOptions(input)), dialect: 'kx'}, out)
+  }
+
+  /** A log from the middle on; `dumpText` takes whole files. */
+  async #partOfLog(input: DumpInput, from: ReadOptions): Promise<Dumped> {
+    const {path, name} = input.file
+    const options = await this.#textOptions(input)
+    const printDataLog = options.printDataLog ?? false
+    this.#line(`Log starting offset: ${input.classified.name.offset}`)
+    const deepIteration = printDataLog || (options.deepIteration ?? false)
+    const text = new LogText(this.#out, {...options, path, name, dialect: this.#dialect, printDataLog, deepIteration})
+    const end = await readLog(input.file, this.#wrapped(text), from)
+    text.end(end)
+    return {findings: text.findings}
   }
 
   async #textFile({file, classified}: DumpInput, kind: FileKind): Promise<readonly Finding[]> {

@@ -7,6 +7,8 @@ import type {RecordCursor} from './record-cursor.js'
 export interface LogFilter {
   batch(batch: BatchCursor): boolean
   record(record: RecordCursor): boolean
+  /** Nothing behind this batch can be wanted, as offsets ascend. */
+  isPast?(batch: BatchCursor): boolean
 }
 
 /** Kinds of batches and records. `invalid`: a wrong CRC, or records that can't be read. */
@@ -36,6 +38,7 @@ export function logFilter(options: FilterOptions): LogFilter | undefined {
   const tombstones = options.only?.includes('tombstones') ?? false
   return {
     batch: batch => batchMatches(batch, options),
+    isPast: batch => toOffset !== undefined && batch.baseOffset > toOffset,
     record(record) {
       if (fromOffset !== undefined && record.offset < fromOffset) return false
       if (toOffset !== undefined && record.offset > toOffset) return false
@@ -89,6 +92,8 @@ export class FilteredVisitor implements LogVisitor {
   readonly #deep: boolean
   #pending: BatchCursor | undefined
   #wanted = false
+  /** Batches in a row that are past what is wanted: a single one may be damaged, as its offset lies outside the CRC. */
+  #past = 0
 
   /** `deep`: the filter looks into records, even if the visitor does not want them. */
   constructor(visitor: LogVisitor, filter: LogFilter, deep: boolean) {
@@ -100,6 +105,7 @@ export class FilteredVisitor implements LogVisitor {
   batch(batch: BatchCursor): boolean {
     this.#pending = undefined
     this.#wanted = false
+    this.#past = this.#filter.isPast?.(batch) ? this.#past + 1 : 0
     if (!this.#filter.batch(batch)) return false
     if (this.#deep) {
       this.#pending = batch
@@ -134,7 +140,7 @@ export class FilteredVisitor implements LogVisitor {
   }
 
   get enough(): boolean {
-    return this.#visitor.enough ?? false
+    return this.#past > 1 || (this.#visitor.enough ?? false)
   }
 
   #show(): void {
