@@ -9,6 +9,8 @@ import {legacyAt, legacyLeastBytes} from './legacy-message.js'
 // grows with those looked at, so that a file full of headers that lie about their size is no trap.
 
 const chunkBytes = 1_048_576
+/** Read first; twice as much each time. Damages may lie close to each other. */
+const leastChunkBytes = 4_096
 const leastBatch = legacyLeastBytes[0]
 /** A magic lies this far from the batch's begin, behind its length: where zeros end, a batch may have begun before. */
 const zerosOfHeader = at.magic
@@ -16,6 +18,8 @@ const zeros = Buffer.alloc(65_536)
 /** Bytes of CRC that are free, and that each byte looked at brings. */
 const freeBytes = 67_108_864
 const bytesPerByte = 16
+/** Up to this size the CRC decides alone: a header may be odd, and random bytes seldom give a length this small. */
+const cheapBytes = 65_536
 
 /**
  * What may still be spent on CRCs: one for a whole reading, so that a file of many damages, each behind a good batch and
@@ -40,9 +44,11 @@ export class CrcBudget {
 /** How many zero bytes there are from `from` on. */
 export async function zeroRun(source: ByteSource, from: number, end: number, signal?: AbortSignal): Promise<number> {
   let position = from
+  let ahead = leastChunkBytes
   while (position < end) {
     signal?.throwIfAborted()
-    const chunk = await source.read(position, Math.min(chunkBytes, end - position))
+    const chunk = await source.read(position, Math.min(ahead, end - position))
+    ahead = Math.min(2 * ahead, chunkBytes)
     const run = leadingZeros(chunk, 0)
     position += run
     if (run < chunk.length || chunk.length === 0) break
@@ -87,6 +93,7 @@ class Search {
   #position: number
   #chunk: Buffer = Buffer.alloc(0)
   #chunkAt = 0
+  #ahead = leastChunkBytes
 
   constructor(
     readonly source: ByteSource,
@@ -115,7 +122,8 @@ class Search {
     // Near the chunk's end no whole header would be left.
     if (start >= 0 && this.#chunk.length - start >= at.records) return
     this.#chunkAt = this.#position
-    this.#chunk = await this.source.read(this.#position, Math.min(chunkBytes, this.end - this.#position))
+    this.#chunk = await this.source.read(this.#position, Math.min(this.#ahead, this.end - this.#position))
+    this.#ahead = Math.min(2 * this.#ahead, chunkBytes)
     // What a source promised and does not give is no batch.
     if (this.#chunk.length < Math.min(at.records, this.end - this.#position)) this.#position = this.end
   }
@@ -161,7 +169,7 @@ class Search {
     const start = position - this.#chunkAt
     const size = plausibleSize(this.#chunk, start, end - position)
     const isHere = start + size <= this.#chunk.length
-    if (!this.budget.pay(isHere ? size : size + chunkBytes)) return false
+    if (!this.budget.pay(isHere ? size : size + this.#ahead)) return false
     if (isHere) return crcOf(this.#chunk, start, start + size) === storedCrc(this.#chunk, start)
     const head = Buffer.from(this.#chunk.subarray(start, start + at.records))
     // The source may read into the same memory again.
@@ -193,7 +201,7 @@ function plausibleSize(bytes: Buffer, start: number, remaining: number): number 
     bytes.readInt16BE(start + at.producerEpoch) >= -1 &&
     bytes.readInt32BE(start + at.baseSequence) >= -1 &&
     bytes.readInt32BE(start + at.recordsCount) >= 0
-  return isPlausible ? size : 0
+  return isPlausible || size <= cheapBytes ? size : 0
 }
 
 function isMessage(head: Buffer, start: number): boolean {

@@ -52,6 +52,7 @@ const leastBytes = [...legacyLeastBytes, at.records] as const
 /** The length counts from behind itself. */
 const lengthEnd = at.batchLength + 4
 const defaultChunkBytes = 1_048_576
+const leastAheadBytes = 4_096
 const defaultMaxBatchBytes = 134_217_728
 
 /**
@@ -93,6 +94,8 @@ export class Walk {
   large: {readonly header: Buffer; readonly sizeInBytes: number} | undefined
 
   readonly #chunkBytes: number
+  /** What is read ahead next: little behind damage, for there may be more of it, and twice as much each time. */
+  #aheadBytes: number
   readonly #maxBatchBytes: number
   readonly #wholeBatchBytes: number
   #chunk: Buffer = Buffer.alloc(0)
@@ -109,6 +112,7 @@ export class Walk {
     const {chunkBytes = defaultChunkBytes, maxBatchBytes = defaultMaxBatchBytes} = options
     this.#wholeBatchBytes = options.wholeBatchBytes ?? Number.POSITIVE_INFINITY
     this.#chunkBytes = Math.max(chunkBytes, at.records)
+    this.#aheadBytes = this.#chunkBytes
     this.#maxBatchBytes = maxBatchBytes
   }
 
@@ -118,7 +122,7 @@ export class Walk {
     if (remaining < prefixBytes) return this.#stop('cut', `${remaining} bytes are left, too few for a batch`)
     const start = this.position - this.#chunkAt
     const there = this.#chunk.length - start
-    if (there < prefixBytes) return this.#more(this.#chunkBytes, remaining)
+    if (there < prefixBytes) return this.#more(prefixBytes, remaining)
 
     const length = this.#chunk.readInt32BE(start + at.batchLength)
     const sizeInBytes = lengthEnd + length
@@ -134,7 +138,7 @@ export class Walk {
     if (sizeInBytes > this.#maxBatchBytes) {
       return this.#stop('too-large', `the batch has ${sizeInBytes} bytes, and ${this.#maxBatchBytes} are allowed`)
     }
-    if (there < sizeInBytes) return this.#more(Math.max(sizeInBytes, this.#chunkBytes), remaining)
+    if (there < sizeInBytes) return this.#more(sizeInBytes, remaining)
 
     this.batch.place(this.#chunk, start, sizeInBytes, this.position)
     this.position += sizeInBytes
@@ -163,6 +167,7 @@ export class Walk {
   forget(): void {
     this.#chunk = Buffer.alloc(0)
     this.#chunkAt = this.position
+    this.#aheadBytes = Math.min(leastAheadBytes, this.#chunkBytes)
   }
 
   /** Up to `length` of the bytes at the position, of those that are there. */
@@ -177,14 +182,15 @@ export class Walk {
   }
 
   #header(start: number, there: number, sizeInBytes: number, remaining: number): 'large' | 'more' | 'end' {
-    if (there < at.records) return this.#more(this.#chunkBytes, remaining)
+    if (there < at.records) return this.#more(at.records, remaining)
     this.large = {header: Buffer.from(this.#chunk.subarray(start, start + at.records)), sizeInBytes}
     return 'large'
   }
 
-  #more(bytes: number, remaining: number): 'more' | 'end' {
+  #more(leastBytes: number, remaining: number): 'more' | 'end' {
     if (this.#shortRead !== undefined) return this.#stop('short-read', this.#shortRead)
-    this.wanted = Math.min(bytes, remaining)
+    this.wanted = Math.min(Math.max(leastBytes, this.#aheadBytes), remaining)
+    this.#aheadBytes = Math.min(2 * this.#aheadBytes, this.#chunkBytes)
     return 'more'
   }
 
