@@ -1,6 +1,6 @@
 import {crc32} from 'node:zlib'
 import {Outlet} from './codec/stream.js'
-import {type CodecName, codecName, plainBytesAtMost, uncompressed} from './codecs.js'
+import {type CodecName, codecHint, codecName, plainBytesAtMost, uncompressed} from './codecs.js'
 import {crc32c} from './crc32c.js'
 import {legacyAt, LegacyMessage} from './legacy-message.js'
 import {LegacyRecords} from './legacy-records.js'
@@ -243,7 +243,9 @@ export class BatchCursor {
     if (this.#recordsLeft === 0) return undefined
     if (this.isLegacy) return this.#nextLegacy()
     if (!record.next()) {
-      this.#problem = `record ${this.recordsCount - this.#recordsLeft + 1} of ${this.recordsCount}: ${record.problem}`
+      const number = this.recordsCount - this.#recordsLeft + 1
+      const hint = number === 1 && this.codec === 'none' ? codecHint(this.storedRecords) : ''
+      this.#problem = `record ${number} of ${this.recordsCount}: ${record.problem}${hint}`
       this.#recordsLeft = 0
       return undefined
     }

@@ -157,6 +157,22 @@ export function compress(codec: CodecName | 'snappy-raw', bytes: Buffer, {magic 
   }
 }
 
+const beginnings: readonly (readonly [Codec, string])[] = [
+  ['gzip', '1f8b08'],
+  ['snappy', '82534e41505059'],
+  ['lz4', '04224d18'],
+  ['zstd', '28b52ffd'],
+]
+
+/** For records that can't be read though no codec is set: what they look like, as the end of a sentence, or nothing. */
+export function codecHint(bytes: Buffer, at = 0): string {
+  const begin = bytes.toString('hex', at, at + 8)
+  const codec = beginnings.find(([, hex]) => begin.startsWith(hex))?.[0]
+  return codec === undefined
+    ? ''
+    : ` (the records begin as a ${codec} stream does, and the batch says that none is used)`
+}
+
 function toEnd(decoding: Decoding): void {
   while (!decoding.next().done);
 }

@@ -34,9 +34,8 @@ export interface LegacyRecord {
 
 const noSequence = -1
 const maxSequence = 0x7fff_ffff
-/** Up to this many bytes a varlong is exact in a double. */
+/** Up to this many bytes a varlong is exact in a double; a number below the base stays exact with such a delta on top. */
 const exactVarlongBytes = 7
-/** A number below it stays exact whatever delta of a record comes on top: an int32, or a varlong of 7 bytes. */
 const safeBase = 2 ** 52
 
 /**
@@ -60,9 +59,8 @@ export class RecordCursor {
   /** −1: null. */
   valueSize = -1
   headerCount = 0
-  /** A message of magic 0 or 1, which has a CRC of its own, no sequence, and no headers. */
+  /** A message of magic 0 or 1, which has a CRC of its own (as stored, unsigned), no sequence, and no headers. */
   isLegacy = false
-  /** Of a legacy record: as stored, unsigned. */
   crc = 0
   crcIsRight = true
 
@@ -323,9 +321,9 @@ export class RecordCursor {
       this.#fail(`header count ${this.headerCount}`)
     }
     for (let n = 0; n < this.headerCount && this.#problem === undefined; n++) {
-      const keyLength = this.#varint()
-      if (keyLength < 0) this.#fail(`header key length ${keyLength}`)
-      this.#skip(keyLength, 'header key')
+      const keySize = this.#varint()
+      if (keySize < 0) this.#fail(`header key length ${keySize}`)
+      this.#skip(keySize, 'header key')
       this.#skip(this.#varint(), 'header value')
     }
   }
@@ -385,7 +383,7 @@ export class RecordCursor {
   }
 
   #broken(problem: string): 0 {
-    this.#fail(problem)
+    this.#problem ??= problem
     return 0
   }
 

@@ -1,6 +1,6 @@
 import {at as layout, type BatchCursor} from './batch-cursor.js'
 import {CodecError} from './codec/stream.js'
-import {plainPieces} from './codecs.js'
+import {codecHint, plainPieces} from './codecs.js'
 import {LegacyMessage} from './legacy-message.js'
 import {obey, Survey, type WrapperRule, wrapperProblem} from './legacy-records.js'
 import {PlainWindow, TooManyBytes} from './plain-window.js'
@@ -72,7 +72,8 @@ class RecordStream {
         if (problem !== undefined) {
           // What is wrong with the stream is told before what is wrong with its records, as where it is decoded at once.
           if (!isPlain) await window.drain()
-          return `record ${n} of ${recordsCount}: ${problem}`
+          const hint = n === 1 && isPlain ? codecHint(window.bytes, window.at) : ''
+          return `record ${n} of ${recordsCount}: ${problem}${hint}`
         }
         window.at = window.limit - record.bytesLeft
         const visited = this.#visit()

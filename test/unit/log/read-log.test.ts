@@ -286,6 +286,16 @@ describe('a batch that is not held gives what one that is held gives', () => {
     expect(await reading(reusingSource(bytes), {wholeBatchBytes: 0})).toEqual(held)
   })
 
+  test.each(['gzip', 'snappy', 'lz4', 'zstd'] as const)(
+    'codec bits that hide %s: the problem says what the records look like',
+    async codec => {
+      const bytes = patched(writeBatch({codec, records}), 0, copy => copy.writeInt16BE(0, 21))
+      const held = await reading(bufferSource(bytes))
+      expect(held.problems[0]).toMatch(new RegExp(`^record 1 of 50: .*begin as a ${codec} stream does`))
+      expect(await reading(bufferSource(bytes), {wholeBatchBytes: 0})).toEqual(held)
+    },
+  )
+
   test('the CRC is known before the records, right or wrong', async () => {
     const bytes = patched(writeBatch({codec: 'lz4', records}), 0, copy => copy.writeUInt32BE(1, 17))
     const {batches} = await reading(bufferSource(Buffer.concat([plain, bytes])), {wholeBatchBytes: 0})
