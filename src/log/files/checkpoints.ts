@@ -1,7 +1,9 @@
-import {javaFields, javaInteger, quoted, type TextLine, textLines, type TextProblem} from './text-lines.js'
+import {javaFields, javaInteger, ProblemList, quoted, type TextLine, textLines, type TextProblem} from './text-lines.js'
 
 // Checkpoints of org.apache.kafka.server.common.CheckpointFile: a line with the version, one with the number of
 // entries, one per entry. Kafka refuses the whole file for one bad line or a wrong number; here every line is read.
+
+const refused = 'Kafka refuses the file'
 
 /** A line that is no entry, as it stands in the file. */
 export interface BadLine {
@@ -64,31 +66,28 @@ export function parseOffsetCheckpoint(bytes: Buffer): OffsetCheckpoint {
     return {topic, partition: Number(number), offset: at}
   })
   const {entries, lines, ...rest} = checkpoint
-  const problems = [...rest.problems]
+  const problems = new ProblemList()
   const seen = new Map<string, number>()
   entries.forEach(({topic, partition, offset}, n) => {
     const {number, position} = lines[n] as TextLine
-    const earlier = seen.get(`${topic} ${partition}`)
+    const warning = {severity: 'warning', position} as const
+    const name = `${topic} ${partition}`
+    const earlier = seen.get(name)
     if (earlier !== undefined) {
-      problems.push({
-        code: 'partition-twice',
-        severity: 'warning',
-        position,
-        explanation: `line ${number}: partition ${partition} of ${quoted(topic)} stands in line ${earlier} already`,
-        consequence: 'Kafka takes the later line',
-      })
+      problems.add(
+        {code: 'partition-twice', ...warning, consequence: 'Kafka takes the later line'},
+        () => `line ${number}: partition ${partition} of ${quoted(topic)} stands in line ${earlier} already`,
+      )
     }
-    seen.set(`${topic} ${partition}`, number)
+    seen.set(name, number)
     if (offset < 0n || partition < 0) {
-      problems.push({
-        code: offset < 0n ? 'offset-negative' : 'partition-negative',
-        severity: 'warning',
-        position,
-        explanation: `line ${number}: ${quoted(topic)} ${partition} has the offset ${offset}`,
-      })
+      problems.add(
+        {code: offset < 0n ? 'offset-negative' : 'partition-negative', ...warning},
+        () => `line ${number}: ${quoted(topic)} ${partition} has the offset ${offset}`,
+      )
     }
   })
-  return {kind: 'offset-checkpoint', ...rest, entries, problems}
+  return {kind: 'offset-checkpoint', ...rest, entries, problems: [...rest.problems, ...problems.all()]}
 }
 
 type Parsed<Entry> = Checkpoint<Entry> & {readonly lines: readonly TextLine[]}
@@ -105,13 +104,20 @@ function parseCheckpoint<Entry>(
   const entries: Entry[] = []
   const lines: TextLine[] = []
   const badLines: BadLine[] = []
+  const unreadable = new ProblemList()
   for (const line of entryLines) {
     const fields = javaFields(line.text)
     const entry = entryOf(fields, fields.length)
     if (entry) {
       entries.push(entry)
       lines.push(line)
-    } else badLines.push({line: line.number, raw: line.text})
+    } else {
+      badLines.push({line: line.number, raw: line.text})
+      unreadable.add(
+        {code: 'line-unreadable', severity: 'error', position: line.position, consequence: refused},
+        () => `line ${line.number} is no entry: ${quoted(line.text)}`,
+      )
+    }
   }
   if (versionLine && version !== 0n) problems.push(versionProblem(versionLine.text, version))
   if (countLine && (statedCount === undefined || statedCount < 0n)) {
@@ -120,17 +126,17 @@ function parseCheckpoint<Entry>(
       severity: 'error',
       position: countLine.position,
       explanation: `line 2 should be the number of entries, and is ${quoted(countLine.text)}`,
-      consequence: 'Kafka refuses the file',
+      consequence: refused,
     })
   }
-  problems.push(...badLineProblems(entryLines, badLines))
+  problems.push(...unreadable.all())
   if (statedCount !== undefined && statedCount >= 0n && statedCount !== BigInt(text.lineCount - 2)) {
     problems.push({
       code: 'count-wrong',
       severity: 'error',
       position: countLine?.position ?? 0,
       explanation: `line 2 says ${statedCount} entries, and there are ${text.lineCount - 2} lines of them`,
-      consequence: 'Kafka refuses the file',
+      consequence: refused,
     })
   }
   const numbers = {
@@ -147,60 +153,33 @@ function versionProblem(text: string, version: bigint | undefined): TextProblem 
     severity: 'error',
     position: 0,
     explanation: `line 1 ${what}; only version 0 is known`,
-    consequence: 'Kafka refuses the file',
+    consequence: refused,
   }
-}
-
-/** At most this many bad lines are told one by one. */
-const badLinesTold = 20
-
-function badLineProblems(lines: readonly TextLine[], badLines: readonly BadLine[]): TextProblem[] {
-  const positions = new Map(lines.map(({number, position}) => [number, position]))
-  const problems = badLines.slice(0, badLinesTold).map(
-    ({line, raw}): TextProblem => ({
-      code: 'line-unreadable',
-      severity: 'error',
-      position: positions.get(line) ?? 0,
-      explanation: `line ${line} is no entry: ${quoted(raw)}`,
-      consequence: 'Kafka refuses the file',
-    }),
-  )
-  const more = badLines.length - problems.length
-  if (more > 0) {
-    problems.push({
-      code: 'line-unreadable',
-      severity: 'error',
-      position: positions.get((badLines[badLinesTold] as BadLine).line) ?? 0,
-      explanation: `${more} more lines are no entries`,
-      consequence: 'Kafka refuses the file',
-    })
-  }
-  return problems
 }
 
 /** Epochs and their start offsets must rise; Kafka drops what stands before an entry and is not below it. */
-function falls(entries: readonly EpochEntry[], lines: readonly TextLine[]): TextProblem[] {
-  const problems: TextProblem[] = []
+function falls(entries: readonly EpochEntry[], lines: readonly TextLine[]): readonly TextProblem[] {
+  const problems = new ProblemList()
+  const onLoad = 'the broker refuses the file when it loads the partition'
+  const dropped = 'Kafka drops the entries before it that are not below it in epoch and offset'
   entries.forEach(({epoch, startOffset}, n) => {
     const {number, position} = lines[n] as TextLine
     const before = entries[n - 1]
-    const add = (code: string, explanation: string, consequence: string, severity: 'error' | 'warning' = 'error') =>
-      problems.push({code, severity, position, explanation: `line ${number}: ${explanation}`, consequence})
-    const refused = 'the broker refuses the file when it loads the partition'
-    if (epoch < 0) add('epoch-negative', `the epoch is ${epoch}`, refused)
-    if (startOffset < 0n) add('offset-negative', `the start offset is ${startOffset}`, refused)
+    const add = (code: string, explain: () => string, consequence = dropped, severity: 'error' | 'warning' = 'error') =>
+      problems.add({code, severity, position, consequence}, () => `line ${number}: ${explain()}`)
+    if (epoch < 0) add('epoch-negative', () => `the epoch is ${epoch}`, onLoad)
+    if (startOffset < 0n) add('offset-negative', () => `the start offset is ${startOffset}`, onLoad)
     if (!before) return
-    const dropped = 'Kafka drops the entries before it that are not below it in epoch and offset'
-    if (epoch === before.epoch) add('epoch-repeats', `epoch ${epoch} is there twice`, dropped)
-    if (epoch < before.epoch) add('epoch-falls', `the epoch falls from ${before.epoch} to ${epoch}`, dropped)
+    if (epoch === before.epoch) add('epoch-repeats', () => `epoch ${epoch} is there twice`)
+    if (epoch < before.epoch) add('epoch-falls', () => `the epoch falls from ${before.epoch} to ${epoch}`)
     if (startOffset < before.startOffset) {
-      add('offset-falls', `the start offset falls from ${before.startOffset} to ${startOffset}`, dropped)
+      add('offset-falls', () => `the start offset falls from ${before.startOffset} to ${startOffset}`)
     } else if (startOffset === before.startOffset && epoch > before.epoch) {
-      const both = `epoch ${epoch} begins at ${startOffset}, as epoch ${before.epoch} does`
+      const both = () => `epoch ${epoch} begins at ${startOffset}, as epoch ${before.epoch} does`
       add('offset-repeats', both, dropped, 'warning')
     }
   })
-  return problems
+  return problems.all()
 }
 
 /** The text of a checkpoint as Kafka writes it. */

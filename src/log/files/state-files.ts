@@ -154,6 +154,7 @@ const depthAtMost = 50
 function exactObject(text: string): Map<string, Exact> | undefined {
   // Integers become strings that no string of the text can be, before JSON.parse makes doubles of them.
   const mark = '\u0000int:'
+  if (!isJson(text)) return undefined
   const marked = text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, token =>
     token.startsWith('"') ? token : /^-?(0|[1-9]\d{0,40})$/.test(token) ? `"\\u0000int:${token}"` : token,
   )
@@ -170,6 +171,15 @@ function exactObject(text: string): Map<string, Exact> | undefined {
     return made instanceof Map ? made : undefined
   } catch {
     return undefined
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }
 

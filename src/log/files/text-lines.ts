@@ -4,6 +4,33 @@ import type {Finding} from '../finding.js'
 /** What is wrong or worth knowing in a text file: a {@link Finding} that doesn't know yet how the file was named. */
 export type TextProblem = Omit<Finding, 'file' | 'offset'>
 
+/** Problems of one code that are told one by one; more of them are counted. */
+const toldOfEach = 20
+
+/** Collects problems of a file whose lines may all be wrong. */
+export class ProblemList {
+  readonly #told: TextProblem[] = []
+  readonly #counts = new Map<string, number>()
+
+  /** `explain` is called only if it is told. */
+  add(problem: Omit<TextProblem, 'explanation'>, explain: () => string): void {
+    const count = (this.#counts.get(problem.code) ?? 0) + 1
+    this.#counts.set(problem.code, count)
+    if (count <= toldOfEach) this.#told.push({...problem, explanation: explain()})
+  }
+
+  all(): readonly TextProblem[] {
+    const more = [...this.#counts].flatMap(([code, count]) => {
+      const last = this.#told.findLast(problem => problem.code === code)
+      if (count <= toldOfEach || !last) return []
+      const {severity, consequence} = last
+      const explanation = `${count - toldOfEach} more lines are like those before (${code})`
+      return [{code, severity, explanation, ...(consequence ? {consequence} : {})}]
+    })
+    return [...this.#told, ...more]
+  }
+}
+
 export interface TextLine {
   /** From 1. */
   readonly number: number
