@@ -34,6 +34,7 @@ export default class DumpLog extends KxCommand<typeof DumpLog> {
   ]
   static override args = dumpLogArguments
   static override flags = dumpLogFlags
+  protected override readonly cleansUp = false
 
   protected override asked(flags: DumpFlags): Format {
     return flags.format ?? super.asked(flags)
@@ -159,13 +160,15 @@ async function optionsOf(flags: DumpFlags, format: Format, {signal, progress}: S
 function progressOf(progress: Session['progress']): DumpOptions['progress'] {
   if (!screen(process.stderr, process.env).live || process.stdout.isTTY) return undefined
   let since: {path: string; ms: number} | undefined
+  let toldMs = 0
   return (path, done, total) => {
     const nowMs = performance.now()
     if (since?.path !== path) since = {path, ms: nowMs}
     const spentMs = nowMs - since.ms
-    if (spentMs < 500 || done === 0 || total === 0) return
+    if (spentMs < 500 || nowMs - toldMs < 250 || done === 0) return
+    toldMs = nowMs
     const left = duration((spentMs * (total - done)) / done)
-    progress.live(`${path}: ${bytes(done)} of ${bytes(total)}, about ${left} left`)
+    progress.live(`${path.slice(path.lastIndexOf('/') + 1)}: ${bytes(done)} of ${bytes(total)}, about ${left} left`)
   }
 }
 

@@ -53,6 +53,8 @@ export abstract class KxCommand<T extends typeof Base> extends Command {
     }),
   }
 
+  /** False: it only reads, and there is nothing to say when it is interrupted. */
+  protected readonly cleansUp: boolean = true
   #format: Format | undefined
 
   protected abstract work(flags: FlagsOf<T>, args: ArgsOf<T>, session: Session): Promise<Answer | StreamedAnswer>
@@ -72,7 +74,7 @@ export abstract class KxCommand<T extends typeof Base> extends Command {
       quiet: flags['no-progress'],
       write: text => process.stderr.write(text),
     })
-    using interruption = interruptible(text => progress.settle(text))
+    using interruption = interruptible(text => progress.settle(this.cleansUp ? text : undefined))
     using output = new Stdout(process.stdout)
     try {
       const answer = await this.work(flags, args, {signal: interruption.signal, progress})
