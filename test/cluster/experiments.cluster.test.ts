@@ -10,7 +10,7 @@ import {rejudge} from '../../src/lab/results.js'
 import {runExperiment} from '../../src/lab/run.js'
 
 // Every experiment on real brokers. With the fast profile all of them on one standing cluster, one after another, as a
-// person would; with Kafka's own time-outs the two that `kx ci` runs; the same two on containers; and the oldest Kafka.
+// person would; with Kafka's own time-outs the two that `kx ci` runs; the same two and `segments` on containers; and the oldest Kafka.
 
 const before = process.env.XDG_STATE_HOME
 let home: string
@@ -76,6 +76,19 @@ function measured(
 /** Cuts are short enough for a broker session of 3 s. */
 const short: Record<string, Record<string, number>> = {'data-loss': {records: 100, waitMs: 600}}
 
+/** Where everything is installed nothing may be left out: then `segments` says something of every client. */
+function clientsWereThere(name: string, record: RunRecord): void {
+  if (name !== 'segments') return
+  const leftOut = record.conditions.filter(({planned}) => planned === 0).map(({id}) => id)
+  if (process.env.CI) expect(leftOut).toEqual([])
+  for (const {id} of record.conditions.filter(({planned}) => planned > 0)) {
+    expect(measured(record, id, 'batches').min).toBeGreaterThan(15)
+    expect(measured(record, id, 'differences')).toMatchObject({min: 0, max: 0})
+  }
+  expect(measured(record, 'damaged', 'copies').min).toBeGreaterThan(15)
+  expect(measured(record, 'damaged', 'missed')).toMatchObject({min: 0, max: 0})
+}
+
 function onOneCluster(
   title: string,
   rig: Rig,
@@ -111,7 +124,12 @@ function onOneCluster(
   })
 }
 
-onOneCluster('all experiments on one local cluster, fast profile', {runtime: 'local', profile: 'fast'}, experimentNames)
+onOneCluster(
+  'all experiments on one local cluster, fast profile',
+  {runtime: 'local', profile: 'fast'},
+  experimentNames,
+  clientsWereThere,
+)
 
 onOneCluster(
   'with Kafka’s own time-outs',
@@ -134,7 +152,12 @@ onOneCluster(
   },
 )
 
-onOneCluster('on containers', {runtime: 'docker', profile: 'default'}, () => ['data-loss', 'failover'])
+onOneCluster(
+  'on containers',
+  {runtime: 'docker', profile: 'default'},
+  () => ['data-loss', 'failover', 'segments'],
+  clientsWereThere,
+)
 
 onOneCluster(
   'on Kafka 4.0, which has no eligible leader replicas',

@@ -16,6 +16,8 @@ export interface OneShot {
   readonly environment: readonly string[]
   readonly files: readonly {readonly name: string; readonly bytes: Buffer}[]
   readonly timeoutMs: number
+  /** Ends it early. */
+  readonly signal?: AbortSignal
 }
 
 /** Where the files of a one-shot container lie, which is also where its command runs. */
@@ -30,7 +32,7 @@ export interface OneShotEnd {
 
 /** Runs one command in a container of its own, which is removed whatever happens. */
 export async function runOneShot(engine: Engine, shot: OneShot): Promise<OneShotEnd> {
-  const {what, files, timeoutMs} = shot
+  const {what, files, timeoutMs, signal} = shot
   const [, parent, folder] = oneShotFolder.split('/')
   const archive = await archiveOf(files, folder as string)
   // Ephemeral: if this process dies on the way, `kx clean` takes the container.
@@ -38,12 +40,16 @@ export async function runOneShot(engine: Engine, shot: OneShot): Promise<OneShot
   const container = await engine.call(`create a container for ${what}`, docker =>
     docker.createContainer(settings(shot, labels)),
   )
+  const end = () => void container.kill().catch(() => undefined)
+  signal?.addEventListener('abort', end, {once: true})
   try {
     await engine.call(`copy files to ${what}`, () => container.putArchive(archive, {path: `/${parent}`}))
+    signal?.throwIfAborted()
     const output = await engine.call(`run ${what}`, () => outputOf(container), timeoutMs)
     const {State} = await engine.call(`look at ${what}`, () => container.inspect())
     return {exitCode: State.ExitCode, outOfMemory: State.OOMKilled, ...demultiplexed(output)}
   } finally {
+    signal?.removeEventListener('abort', end)
     await engine
       .call(`remove the container of ${what}`, () => container.remove({force: true, v: true}))
       .catch(error => {

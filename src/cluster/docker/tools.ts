@@ -61,6 +61,7 @@ export async function toolInContainer(
     environment: [...jvm, `KAFKA_LOG4J_OPTS=-Dlog4j2.configurationFile=${path('log4j2.properties')}`],
     files: files.map(({name, text}) => ({name, bytes: Buffer.from(text)})),
     timeoutMs,
+    signal,
   })
   const {exitCode, stdout, stderr} = await within(what, timeoutMs + graceMs, run)
   signal.throwIfAborted()
