@@ -1,6 +1,6 @@
 import type {Finding, Severity} from '../finding.js'
 import {type FindingCode, findingCodes, type FindingKind} from './codes.js'
-import type {FindingCount} from './report.js'
+import type {FindingCount, Findings} from './report.js'
 
 export interface NewFinding {
   readonly file: string
@@ -64,6 +64,15 @@ export class FindingList {
       const counted = other.#counts.get(key)
       if (own.length === 0 || own.length < kept.length || !counted || counted.count === kept.length) continue
       this.more(counted.code, counted.severity, counted.count - kept.length)
+    }
+  }
+
+  /** Takes over what a report of one file says. */
+  takeReport({findings, findingCounts}: Pick<Findings, 'findings' | 'findingCounts'>): void {
+    for (const finding of findings) this.take(finding)
+    for (const {code, severity, count} of findingCounts) {
+      const kept = findings.filter(finding => finding.code === code && finding.severity === severity).length
+      if (count > kept) this.more(code, severity, count - kept)
     }
   }
 

@@ -8,32 +8,91 @@ const maxSequence = 0x7fff_ffff
 /** Beyond it the producer that has been there longest without an open transaction is forgotten, so that memory is bounded. */
 export const producersAtMost = 250_000
 
+/** The 64-bit numbers of all producers that change with each batch: as objects of their own they would fill the heap. */
+class Columns {
+  #used = 0
+  readonly #free: number[] = []
+  lastOffset = new BigInt64Array(64)
+  timestamp = new BigInt64Array(64)
+  changedAt = new BigInt64Array(64)
+
+  take(): number {
+    const slot = this.#free.pop() ?? this.#used++
+    if (slot < this.lastOffset.length) return slot
+    this.lastOffset = twice(this.lastOffset)
+    this.timestamp = twice(this.timestamp)
+    this.changedAt = twice(this.changedAt)
+    return slot
+  }
+
+  give(slot: number): void {
+    this.#free.push(slot)
+  }
+}
+
+function twice(column: BigInt64Array<ArrayBuffer>): BigInt64Array<ArrayBuffer> {
+  const larger = new BigInt64Array(column.length * 2)
+  larger.set(column)
+  return larger
+}
+
 /** What the log says of a producer so far; the broker's ProducerStateEntry, and what the overview needs. */
-export interface ProducerState {
-  readonly producerId: bigint
-  epoch: number
+export class ProducerState {
   /** −1: none since the epoch changed. */
-  lastSequence: number
-  lastOffset: bigint
-  offsetDelta: number
-  timestamp: bigint
-  coordinatorEpoch: number
-  transactionFirstOffset: bigint | undefined
+  lastSequence = -1
+  offsetDelta = 0
+  coordinatorEpoch = -1
+  transactionFirstOffset: bigint | undefined = undefined
+  batches = 0
+  records = 0
+  isTransactional = false
+  transaction: TransactionState | undefined = undefined
+
+  readonly #columns: Columns
+  readonly slot: number
+
+  constructor(
+    columns: Columns,
+    readonly producerId: bigint,
+    public epoch: number,
+    readonly firstOffset: bigint,
+    /**
+     * The number of damaged places before its newest batch: as long as there are no more, nothing of it is missing. −1:
+     * what was before the log's beginning is not known, so that any sequence may follow.
+     */
+    public knownAt: number,
+    /** False: markers before the log's beginning are not known. */
+    public coordinatorIsKnown: boolean,
+    readonly firstEpoch = epoch,
+  ) {
+    this.#columns = columns
+    this.slot = columns.take()
+    this.lastOffset = -1n
+    this.timestamp = -1n
+    this.changedAt = firstOffset
+  }
+
+  get lastOffset(): bigint {
+    return this.#columns.lastOffset[this.slot] as bigint
+  }
+  set lastOffset(offset: bigint) {
+    this.#columns.lastOffset[this.slot] = offset
+  }
+
+  get timestamp(): bigint {
+    return this.#columns.timestamp[this.slot] as bigint
+  }
+  set timestamp(timestamp: bigint) {
+    this.#columns.timestamp[this.slot] = timestamp
+  }
+
   /** Of the last batch or marker that changed this. */
-  changedAt: bigint
-  /**
-   * The number of damaged places before its newest batch: as long as there are no more, nothing of it is missing. −1: what
-   * was before the log's beginning is not known, so that any sequence may follow.
-   */
-  knownAt: number
-  /** False: markers before the log's beginning are not known. */
-  coordinatorIsKnown: boolean
-  firstEpoch: number
-  batches: number
-  records: number
-  firstOffset: bigint
-  isTransactional: boolean
-  transaction: TransactionState | undefined
+  get changedAt(): bigint {
+    return this.#columns.changedAt[this.slot] as bigint
+  }
+  set changedAt(offset: bigint) {
+    this.#columns.changedAt[this.slot] = offset
+  }
 }
 
 /** A transaction that is open. */
@@ -55,6 +114,7 @@ export class Producers {
   forgotten = 0
 
   readonly #list: FindingList
+  readonly #columns = new Columns()
   /** False: what was before the first batch of the log is not known. */
   #isComplete: boolean
   #last: ProducerState | undefined
@@ -198,25 +258,8 @@ export class Producers {
 
   #make(producerId: bigint, epoch: number, offset: bigint): ProducerState {
     if (this.#states.size >= producersAtMost) this.#forgetOldest()
-    const state: ProducerState = {
-      producerId,
-      epoch,
-      lastSequence: -1,
-      lastOffset: -1n,
-      offsetDelta: 0,
-      timestamp: -1n,
-      coordinatorEpoch: -1,
-      transactionFirstOffset: undefined,
-      changedAt: offset,
-      knownAt: this.#isComplete ? this.#damages : -1,
-      coordinatorIsKnown: this.#isComplete,
-      firstEpoch: epoch,
-      batches: 0,
-      records: 0,
-      firstOffset: offset,
-      isTransactional: false,
-      transaction: undefined,
-    }
+    const knownAt = this.#isComplete ? this.#damages : -1
+    const state = new ProducerState(this.#columns, producerId, epoch, offset, knownAt, this.#isComplete)
     this.#states.set(keyOf(producerId), state)
     return state
   }
@@ -230,7 +273,10 @@ export class Producers {
       if (state.transactionFirstOffset === undefined) oldest = state
       if (oldest.transactionFirstOffset === undefined || ++looked === 100) break
     }
-    if (oldest) this.#states.delete(keyOf(oldest.producerId))
+    if (oldest) {
+      this.#states.delete(keyOf(oldest.producerId))
+      this.#columns.give(oldest.slot)
+    }
     this.#last = undefined
     this.forgotten++
     this.#isComplete = false

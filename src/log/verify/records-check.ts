@@ -57,8 +57,13 @@ export class RecordsCheck {
     return facts.magic >= 2 && facts.lastOffsetDelta >= 0 && facts.recordsCount < facts.lastOffsetDelta + 1
   }
 
-  /** After the records. Returns whether all of them could be read. */
-  finish(facts: Facts, file: string, problem: string | undefined, remarks: readonly string[]): boolean {
+  /** After the records. `unchecked`: they were not all looked at, which is no damage. */
+  finish(
+    facts: Facts,
+    file: string,
+    problem: string | undefined,
+    remarks: readonly string[],
+  ): 'whole' | 'damaged' | 'unchecked' {
     const at = {file, position: facts.position, offset: facts.baseOffset}
     if (this.#badLegacy > 0) {
       const explanation = `the stored CRC of ${grouped(this.#badLegacy)} of the ${grouped(this.seen)} messages is not that of their bytes`
@@ -73,8 +78,9 @@ export class RecordsCheck {
       this.#list.add('codec', {...at, explanation: remark, ...(isVersion ? {severity: 'info' as const} : {})})
     }
     if (problem !== undefined) {
-      this.#list.add(codeOf(problem), {...at, explanation: problem})
-      return false
+      const code = codeOf(problem)
+      this.#list.add(code, {...at, explanation: problem})
+      return code === 'not-uncompressed' ? 'unchecked' : 'damaged'
     }
     this.#checkTimestamp(facts, at)
     const stored = facts.sizeInBytes - headerBytes
@@ -82,7 +88,7 @@ export class RecordsCheck {
       const explanation = `${grouped(stored)} bytes become ${grouped(this.plainBytes)} when they are uncompressed`
       this.#list.add('compression-ratio', {...at, explanation})
     }
-    return true
+    return 'whole'
   }
 
   #checkTimestamp(facts: Facts, at: {file: string; position: number; offset: bigint}): void {
@@ -100,6 +106,6 @@ export class RecordsCheck {
 function codeOf(problem: string): FindingCode {
   if (problem.startsWith('record count')) return 'record-count'
   if (/bytes? behind the last of/.test(problem)) return 'leftover'
-  if (/more than \d+ plain bytes/.test(problem)) return 'not-uncompressed'
+  if (/more than \d+ (plain bytes|bytes when)/.test(problem)) return 'not-uncompressed'
   return 'records'
 }

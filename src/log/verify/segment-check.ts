@@ -134,13 +134,13 @@ export class SegmentCheck implements LogVisitor {
 
   recordsDone(problem: string | undefined): void {
     const {facts} = this
-    const isWhole = this.#records.finish(facts, this.#path, problem, this.#cursor?.remarks ?? [])
-    if (this.#forTimes) this.#files.timeIndex?.recordsDone(this.#base ?? 0n, isWhole)
+    const outcome = this.#records.finish(facts, this.#path, problem, this.#cursor?.remarks ?? [])
+    if (this.#forTimes) this.#files.timeIndex?.recordsDone(this.#base ?? 0n, outcome === 'whole')
     const {seen, plainBytes} = this.#records
     const stored = Math.max(0, facts.sizeInBytes - (facts.magic < 2 ? 0 : 61))
     this.tally.content(facts.codec, seen, stored, facts.isCompressed ? plainBytes : stored)
-    if (isWhole) this.#noteCompaction(facts)
-    else {
+    if (outcome === 'whole') this.#noteCompaction(facts)
+    else if (outcome === 'damaged') {
       this.tally.damagedBatches++
       this.#partition.unreadable(this.#path, facts.position, facts.baseOffset, this.tally)
     }

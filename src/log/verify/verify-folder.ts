@@ -1,10 +1,11 @@
-import {parseFileName, parseFolderName} from '../files/names.js'
+import {parseFolderName} from '../files/names.js'
 import type {Folder} from '../folder.js'
 import {logDirConclusions, partitionConclusions} from './conclusions.js'
 import {FindingList} from './finding-list.js'
 import {checkOffsets, type LogDirFacts, readLogDir, tellMissingPartitions, topicIds} from './log-dir.js'
-import {folderNames} from './partition-folder.js'
-import type {FolderReport, FolderTree, VerifyOptions} from './report.js'
+import {folderNames, openIn} from './partition-folder.js'
+import type {FolderReport, FolderTree, OtherFile, VerifyOptions} from './report.js'
+import {verifyFile} from './verify-file.js'
 import {type PartitionContext, type PartitionResult, verifyPartition} from './verify-partition.js'
 
 const metadataFolder = '__cluster_metadata-0'
@@ -81,8 +82,9 @@ async function verifyLogDir(
   if (known) tellTopicIds(known, ids, list)
   const otherFiles = [...facts.otherFiles]
   for (const name of names) {
-    const {role} = parseFileName(name)
-    if (role && !otherFiles.some(file => file.name === name)) otherFiles.push({name, role, sizeInBytes: 0})
+    if (otherFiles.some(file => file.name === name)) continue
+    const other = await verifyOther(folder, name, options, list)
+    if (other) otherFiles.push(other)
   }
   const isLogDir = facts.isLogDir || partitions.length > 0
   return {
@@ -114,6 +116,21 @@ async function verifySub(
   if (!named?.state) checkOffsets(facts, key, result.log, result.segments[0]?.baseOffset, list)
   const report = partitionReport(sub, named, result, list, facts.offsets.recoveryPoint.get(key))
   return {report, topicId: result.topicId}
+}
+
+/** A file that is neither a text file of a log dir nor in a partition's folder: a KRaft snapshot, or a file of any kind. */
+async function verifyOther(
+  folder: Folder,
+  name: string,
+  options: VerifyOptions,
+  list: FindingList,
+): Promise<OtherFile | undefined> {
+  const file = await openIn(folder, name, list)
+  if (!file) return undefined
+  const report = await verifyFile(file, folder, options)
+  const {role, sizeInBytes, entries} = report
+  if (role !== 'unknown') list.takeReport(report)
+  return {name, role, sizeInBytes, ...(entries === undefined ? {} : {entries})}
 }
 
 function tellTopicIds(

@@ -180,6 +180,28 @@ describe('a log dir', () => {
     expect(told((await verified(files(idOf(2)), {}, 'data')).findings)).toEqual(['error topic-id'])
   })
 
+  test('checks what else lies in it, by content where the name says nothing', async () => {
+    const report = await verified(
+      {'notes.txt': text('hello'), 'copy-of-a-log': patched(abc, 70, 9), 'x.log': abc},
+      {},
+      'data',
+    )
+    expect(report.kind).toBe('files')
+    expect(told(report.findings)).toEqual(['error crc 0 o0'])
+    expect(report.otherFiles.map(({name, role}) => [name, role])).toEqual([
+      ['notes.txt', 'unknown'],
+      ['copy-of-a-log', 'log'],
+      ['x.log', 'log'],
+    ])
+    const snapshot = goldenFiles('real', 'metadata-formatted')
+    const [name, bytes] = Object.entries(snapshot).find(([one]) => one.endsWith('.checkpoint')) as [string, Buffer]
+    expect(told((await verified({[name]: bytes}, {}, 'data')).findings)).toEqual([])
+    const cut = {[name]: bytes.subarray(0, bytes.length - 20)}
+    expect(told((await verified(cut, {}, 'data')).findings)).toContainEqual(
+      expect.stringMatching(/^error kraft-footer/),
+    )
+  })
+
   test('opens folders only where it can', async () => {
     const own = folder({'orders-0': partition}, 'data')
     const {verifyFolder} = await import('../../../../src/log/verify/verify-folder.js')

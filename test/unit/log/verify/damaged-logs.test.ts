@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest'
+import {compress} from '../../../../src/log/codecs.js'
 import {writeBatch} from '../../../../src/log/write-batch.js'
 import {hasFindings} from '../../../../src/log/verify/report.js'
 import {a, abc, b, c, file, folder, goldenFiles, patched, stem, told, verifiedFile, withCrc} from './folders.js'
@@ -347,6 +348,31 @@ describe('the recorded odd files', () => {
       )
     },
   )
+})
+
+describe('a compressed batch', () => {
+  const bomb = (size: number) => {
+    const plain = writeBatch({records: [{timestamp: 1n, key: null, value: Buffer.alloc(size)}]})
+    const batch = Buffer.concat([plain.subarray(0, 61), compress('gzip', plain.subarray(61))])
+    batch.writeInt32BE(batch.length - 12, 8)
+    return withCrc(patched(batch, 22, 1))
+  }
+
+  test.each([100_000, 10_000_000])(
+    'of %i plain bytes is not uncompressed beyond the limit, and says so',
+    async size => {
+      const bytes = Buffer.concat([bomb(size), patched(b, 7, 1)])
+      const report = await verifiedFile({[log]: bytes}, log, {maxDecompressedBytes: 50_000})
+      expect(told(report.findings)).toEqual(['warning not-uncompressed 0 o0'])
+      expect(report.log).toMatchObject({batches: 2, records: 1})
+    },
+  )
+
+  test('that becomes a thousand times as large is worth knowing', async () => {
+    const report = await verifiedFile({[log]: bomb(5_000_000)}, log)
+    expect(told(report.findings, {infos: true})).toEqual(['info compression-ratio 0 o0'])
+    expect(report.log?.codecs[0]?.ratio).toBeGreaterThan(900)
+  })
 })
 
 test('a large file of small batches and one batch of many records are checked in bounded time', async () => {
