@@ -111,7 +111,12 @@ export async function diffLive(
   const logStartOffset = live.replicas.find(one => one.logStartOffset !== undefined)?.logStartOffset
   const inputs = live.replicas.map((folder): ReplicaInput => {
     const role = folder.role === 'leader' ? 'leader' : folder.role === 'unknown' ? undefined : 'follower'
-    return {name: `${folder.isBroker ? 'broker' : 'controller'} ${folder.brokerId}`, folder, ...(role && {role})}
+    return {
+      name: `${folder.isBroker ? 'broker' : 'controller'} ${folder.brokerId}`,
+      folder,
+      sizeOf: name => folder.sizeOf(name),
+      ...(role && {role}),
+    }
   })
   const diff = await diffReplicas(inputs, {
     signal,

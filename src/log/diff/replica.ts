@@ -42,7 +42,9 @@ export class ReplicaFiles {
       })
     }
     const files = new ReplicaFiles(input, segments, await checkpointIn(input))
-    for (const {name} of segments) files.#sizeInBytes += (await files.open(name)).size
+    for (const {name} of segments) {
+      files.#sizeInBytes += (await input.sizeOf?.(name)) ?? (await files.open(name)).size
+    }
     return files
   }
 

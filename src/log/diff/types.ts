@@ -7,6 +7,8 @@ export interface ReplicaInput {
   /** Short, and different from those of the others: it stands in sentences. */
   readonly name: string
   readonly folder: Folder
+  /** Bytes of a file, where that is cheaper than to open it. */
+  readonly sizeOf?: (name: string) => Promise<number | undefined>
   /** As the cluster says; not known of folders. */
   readonly role?: 'leader' | 'follower'
 }
