@@ -9,6 +9,8 @@ import {legacyAt, legacyLeastBytes} from './legacy-message.js'
 // grows with those looked at, so that a file full of headers that lie about their size is no trap.
 
 const chunkBytes = 1_048_576
+/** A hole may have many gigabytes: fewer and larger reads. */
+const zeroChunkBytes = 4_194_304
 /** Read first; twice as much each time. Damages may lie close to each other. */
 const leastChunkBytes = 4_096
 const leastBatch = legacyLeastBytes[0]
@@ -48,7 +50,7 @@ export async function zeroRun(source: ByteSource, from: number, end: number, sig
   while (position < end) {
     signal?.throwIfAborted()
     const chunk = await source.read(position, Math.min(ahead, end - position))
-    ahead = Math.min(2 * ahead, chunkBytes)
+    ahead = Math.min(2 * ahead, zeroChunkBytes)
     const run = leadingZeros(chunk, 0)
     position += run
     if (run < chunk.length || chunk.length === 0) break
