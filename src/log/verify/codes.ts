@@ -90,7 +90,7 @@ export const findingCodes = {
   'offset-negative': error('A base offset is negative.', served),
   'offset-before-name': error(
     "The first offset is below the number in the file's name.",
-    'The index cannot hold such offsets: recovery fails to rebuild it and empties the segment.',
+    'The index cannot hold such offsets: recovery takes the segment for an overflowing one and tries to split it.',
   ),
   'segment-overlap': error(
     "A segment reaches beyond the next segment's base offset.",
@@ -272,15 +272,15 @@ export const findingCodes = {
   ),
   'kraft-header': error(
     'A KRaft snapshot does not begin with its header.',
-    'The node does not start: it refuses the snapshot.',
+    'Whoever loads the snapshot fails at its first batch (IllegalStateException).',
   ),
   'kraft-footer': error(
     'A KRaft snapshot has no footer at its end: it is not finished.',
-    'The node fails when it reads to the end of the snapshot.',
+    'Kafka does not look for the footer: it loads the snapshot as if it were complete.',
   ),
   'kraft-after-footer': error(
     'A KRaft snapshot goes on behind its footer.',
-    'The node refuses what is behind the footer.',
+    'Kafka does not look for the footer: it loads what is behind it too.',
   ),
   'kraft-epoch': warning('Batches of a KRaft snapshot have another epoch than its name.', 'Kafka goes by the name.'),
   'kraft-not-in-log': warning(

@@ -87,7 +87,7 @@ export function checkOffsets(
   tell(
     'recoveryPoint',
     'recovery point',
-    'Nothing of the log is recovered after an unclean stop, and the recovery point is set to the log end.',
+    'After an unclean stop only the last segment is recovered, and the recovery point is set to the log end.',
   )
   tell(
     'logStart',
@@ -96,7 +96,7 @@ export function checkOffsets(
     'error',
   )
   tell('highWatermark', 'high watermark', 'The broker lowers it to the log end.')
-  tell('cleaned', 'cleaned offset', 'The cleaner begins at the first dirty offset that it finds in the log.')
+  tell('cleaned', 'cleaned offset', 'The cleaner writes a warning and begins at the log start.')
 }
 
 /** Partitions that a checkpoint names and that have no folder here. */

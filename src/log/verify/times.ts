@@ -25,6 +25,7 @@ export class Times {
   batch(facts: Facts, file: string): void {
     const {maxTimestamp, baseTimestamp, hasDeleteHorizon, magic} = facts
     const now = this.#now
+    if (magic < 2) this.#count('old-magic', facts, file, maxTimestamp)
     if (maxTimestamp < 0n && magic > 0) this.#count('no-timestamp', facts, file, maxTimestamp)
     if (now === undefined) return
     if (maxTimestamp > now) this.#count('future-timestamp', facts, file, maxTimestamp)
@@ -37,9 +38,11 @@ export class Times {
       const what =
         code === 'no-timestamp'
           ? 'no timestamp'
-          : code === 'future-timestamp'
-            ? `timestamps in the future, up to ${largest}`
-            : 'a delete horizon that has passed'
+          : code === 'old-magic'
+            ? 'magic 0 or 1'
+            : code === 'future-timestamp'
+              ? `timestamps in the future, up to ${largest}`
+              : 'a delete horizon that has passed'
       this.#list.add(code, {file, offset, explanation: `${batches} ${what}; the first is at offset ${offset}`})
     }
   }

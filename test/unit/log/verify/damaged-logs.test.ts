@@ -295,6 +295,15 @@ describe('timestamps', () => {
   })
 })
 
+test('messages of magic 0 and 1 are worth knowing', async () => {
+  for (const magic of [0, 1]) {
+    const report = await verifiedFile(goldenFiles('made', `kafka-codec_none_${magic}`), log)
+    expect(told(report.findings, {infos: true})).toEqual(['info old-magic o0'])
+    expect(report.log).toMatchObject({magics: [magic], records: 40})
+  }
+  expect((await verifiedFile({[log]: abc}, log)).findings).toEqual([])
+})
+
 describe('the recorded odd files', () => {
   const expected: Readonly<Record<string, readonly string[]>> = {
     'codec-gz_badcrc': ['error records 0 o0'],
