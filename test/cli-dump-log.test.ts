@@ -131,6 +131,18 @@ describe('the exit code', () => {
     expect((await kx('dump-log', name)).exit).toBe(1)
   })
 
+  test('is 0 for the zeros of a preallocated active segment, and 1 for those of any other', async () => {
+    put(name, Buffer.concat([bytes, Buffer.alloc(4_096)]))
+    const flags = ['-o kafka', '-o text', '-o json', '-o csv', '--stats', '--verify'].map(each => each.split(' '))
+    for (const each of flags) expect((await kx('dump-log', ...each, name)).exit, each.join(' ')).toBe(0)
+    expect((await kx('dump-log', name)).stdout).toBe(
+      `Dumping ${name}\nLog starting offset: 0\n${batchA}${batchB}${batchC}! info preallocated at 233: 4,096 zero bytes up to the end: space that the broker has preallocated.\n`,
+    )
+    put('00000000000000000004.log', bytes)
+    for (const each of flags.slice(0, -1)) expect((await kx('dump-log', ...each, name)).exit, each.join(' ')).toBe(1)
+    expect((await kx('dump-log', '--verify', '.')).exit).toBe(1)
+  })
+
   test('is 5 for a file that can’t be read, and the others are still shown', async () => {
     put(name, patched(70, bytes[70]! ^ 1))
     const {stdout, stderr, exit} = await kx('dump-log', 'gone.log', name)

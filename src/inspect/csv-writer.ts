@@ -10,7 +10,7 @@ import type {Write} from '../log/text/line-writer.js'
 import {KxError} from '../util/errors.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
 import {Limited} from './limited.js'
-import {readOptionsFor} from './reading.js'
+import {isPreallocated, readOptionsFor} from './reading.js'
 import {WatchingVisitor} from './watch.js'
 
 /** Text of rows, each with its line end. */
@@ -64,7 +64,7 @@ export class CsvWriter implements DumpWriter {
     const chosen = logFilter(filter)
     const visitor: LogVisitor = chosen ? new FilteredVisitor(limited, chosen, looksIntoRecords(filter)) : limited
     const findings = new FindingList(file.path)
-    const watching = new WatchingVisitor(visitor, file.path, finding => {
+    const watching = new WatchingVisitor(visitor, file.path, await isPreallocated(input), finding => {
       findings.add(finding)
       const at = finding.position === undefined ? '' : ` at ${finding.position}`
       if (finding.severity !== 'info') this.#options.warning(`${file.path}${at}: ${finding.explanation}`)

@@ -21,7 +21,7 @@ import {type Framing, Lines} from './framing.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter, FollowedLog, Following} from './job.js'
 import {Meanings} from './meanings.js'
 import {Promptly} from './promptly.js'
-import {readOptionsFor} from './reading.js'
+import {isPreallocated, readOptionsFor} from './reading.js'
 import {WatchingVisitor} from './watch.js'
 
 /** Findings of one file that are told one by one. */
@@ -94,7 +94,7 @@ export class DataWriter implements DumpWriter {
       })
     }
     const findings = new Findings()
-    const {watching, visitor} = await this.#visitors({path, decoder}, finding => {
+    const {watching, visitor} = await this.#visitors({path, decoder}, true, finding => {
       findings.add(finding)
       visitor.close()
       this.#chunks.add(this.#framing.finding(findingFields(finding)))
@@ -112,13 +112,15 @@ export class DataWriter implements DumpWriter {
 
   async #log(input: DumpInput, findings: Findings): Promise<LogEnd> {
     const {file, decoder} = input
-    const {visitor, watching} = await this.#visitors({path: file.path, decoder}, finding => findings.add(finding))
+    const log = {path: file.path, decoder}
+    const preallocated = await isPreallocated(input)
+    const {visitor, watching} = await this.#visitors(log, preallocated, finding => findings.add(finding))
     const end = await readLog(file, watching, await readOptionsFor(input, this.#options))
     visitor.close()
     return end
   }
 
-  async #visitors({path, decoder}: FollowedLog, tell: (finding: Finding) => void) {
+  async #visitors({path, decoder}: FollowedLog, preallocated: boolean, tell: (finding: Finding) => void) {
     const {filter, deep} = this.#options
     const visitor = new DataVisitor(this, this.#framing, this.#chunks, {
       deep,
@@ -128,7 +130,7 @@ export class DataWriter implements DumpWriter {
     })
     const chosen = logFilter(filter)
     const filtered = chosen ? new FilteredVisitor(visitor, chosen, looksIntoRecords(filter)) : visitor
-    return {visitor, watching: new WatchingVisitor(filtered, path, tell)}
+    return {visitor, watching: new WatchingVisitor(filtered, path, preallocated, tell)}
   }
 
   async #entries(input: DumpInput, findings: Findings): Promise<string> {

@@ -1,4 +1,5 @@
 import type {DecoderName, RecordDecoder} from '../log/decode/decoder.js'
+import {parseFileName} from '../log/files/names.js'
 import type {ReadOptions} from '../log/read-log.js'
 import type {DumpInput, DumpOptions} from './job.js'
 
@@ -26,4 +27,23 @@ export async function decoderNamed(name: DecoderName | undefined): Promise<Recor
   if (name === undefined) return undefined
   const decoders = await import('../log/decode/decoder.js')
   return decoders.decoderNamed(name)
+}
+
+const tailBytes = 64
+
+/**
+ * Zeros at the end of the newest segment are space that the broker has preallocated (log.preallocate); in any other log
+ * they are damage. A log that nobody knows the neighbours of is taken for the newest.
+ */
+export async function isPreallocated({
+  file,
+  folder,
+  classified,
+}: Pick<DumpInput, 'file' | 'folder' | 'classified'>): Promise<boolean> {
+  const tail = await file.read(Math.max(0, file.size - tailBytes), tailBytes)
+  if (tail.length === 0 || tail.some(byte => byte !== 0)) return false
+  const own = classified.name.offset
+  if (!folder || own === undefined) return true
+  const names = (await folder.list()).map(parseFileName)
+  return !names.some(({role, states, offset}) => role === 'log' && states.length === 0 && (offset ?? -1n) > own)
 }

@@ -9,7 +9,7 @@ import type {Write} from '../log/text/line-writer.js'
 import {KxError} from '../util/errors.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
 import {Limited} from './limited.js'
-import {readOptions} from './reading.js'
+import {isPreallocated, readOptions} from './reading.js'
 import {WatchingVisitor} from './watch.js'
 
 /** What `--stats` says of one input. */
@@ -50,7 +50,7 @@ export class StatsWriter implements DumpWriter {
       })
     }
     const counting = new Counting(file.path)
-    await this.#count(file, counting)
+    await this.#count(file, await isPreallocated(input), counting)
     this.#reports.push({path: file.path, stats: counting.stats.stats, bytesByKind: [], findingCount: counting.count})
     return counting.findings.all()
   }
@@ -61,10 +61,12 @@ export class StatsWriter implements DumpWriter {
     for (const name of await folder.list()) {
       const file = await folder.open(name)
       if (!file) continue
-      const {kind} = classify(name, await file.read(0, headBytes), file.size)
+      const classified = classify(name, await file.read(0, headBytes), file.size)
+      const {kind} = classified
       const sums = kinds.get(kind) ?? {files: 0, sizeInBytes: 0}
       kinds.set(kind, {files: sums.files + 1, sizeInBytes: sums.sizeInBytes + file.size})
-      if (kind === 'log') await this.#count(file, counting)
+      if (kind !== 'log') continue
+      await this.#count(file, await isPreallocated({file, folder, classified}), counting)
     }
     const bytesByKind = [...kinds].map(([kind, sums]) => ({kind, ...sums}))
     this.#reports.push({path, stats: counting.stats.stats, bytesByKind, findingCount: counting.count})
@@ -79,7 +81,7 @@ export class StatsWriter implements DumpWriter {
     await this.#write(Buffer.from(await this.#render(this.#reports)))
   }
 
-  async #count(file: OpenFile, counting: Counting): Promise<void> {
+  async #count(file: OpenFile, preallocated: boolean, counting: Counting): Promise<void> {
     const {filter} = this.#options
     const chosen = logFilter(filter)
     const limited = new Limited(counting.stats, true, this.#left, left => {
@@ -88,7 +90,7 @@ export class StatsWriter implements DumpWriter {
     const visitor: LogVisitor = chosen ? new FilteredVisitor(limited, chosen, looksIntoRecords(filter)) : limited
     await readLog(
       file,
-      new WatchingVisitor(visitor, file.path, finding => counting.add(finding)),
+      new WatchingVisitor(visitor, file.path, preallocated, finding => counting.add(finding)),
       readOptions(this.#options),
     )
   }

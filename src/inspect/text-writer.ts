@@ -23,8 +23,9 @@ import type {Report} from '../log/verify/report.js'
 import {KxError} from '../util/errors.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter, FollowedLog, Following} from './job.js'
 import {Limited} from './limited.js'
+import {PreallocatedLog} from './preallocated.js'
 import {Promptly} from './promptly.js'
-import {decoderNamed, readOptionsFor} from './reading.js'
+import {decoderNamed, isPreallocated, readOptionsFor} from './reading.js'
 
 /** What a file without a folder has beside it. */
 const nothing: Folder = {path: '', list: async () => [], open: async () => undefined}
@@ -67,6 +68,9 @@ export class TextWriter implements DumpWriter {
       ? this.#kafka(input, folder, out)
       : this.#kx(input, folder, out))
     await this.#out.drain()
+    if (this.#dialect === 'kafka' && isLog(input) && findings.some(({code}) => code === 'zero-fill')) {
+      if (await isPreallocated(input)) return findings.filter(({code}) => code !== 'zero-fill')
+    }
     if (unreadable !== undefined) throw new KxError('input', 'KX_READ_FAILED', `${file.path}: ${unreadable}`)
     return findings
   }
@@ -154,7 +158,7 @@ export class TextWriter implements DumpWriter {
     this.#line(`Log starting offset: ${input.classified.name.offset}`)
     const deepIteration = printDataLog || (options.deepIteration ?? false)
     const text = new LogText(this.#out, {...options, path, name, dialect: this.#dialect, printDataLog, deepIteration})
-    const end = await readLog(input.file, this.#wrapped(text), from)
+    const end = await readLog(input.file, options.wrap?.(text) ?? text, from)
     text.end(end)
     return {findings: text.findings}
   }
@@ -179,13 +183,21 @@ export class TextWriter implements DumpWriter {
     const {deep, printData, filter, limit, ...options} = this.#options
     const chosen = logFilter(filter)
     const isLimited = chosen !== undefined || limit !== Number.POSITIVE_INFINITY
+    // What Kafka's tool says of zeros stays as it is.
+    const zeros = this.#dialect === 'kx' && isLog(input) && (await isPreallocated(input))
+    const wrap = (text: LogVisitor): LogVisitor => {
+      const told = zeros
+        ? new PreallocatedLog(text, input.file.path, finding => writeFinding(this.#out, finding))
+        : text
+      return isLimited ? this.#wrapped(told) : told
+    }
     return {
       ...options,
       deepIteration: deep,
       printDataLog: printData,
       // In kx's dialect the folder chooses the decoder, but shows no data that were not asked for.
       decoder: printData ? await decoderNamed(input.decoder) : undefined,
-      ...(isLimited ? {wrap: text => this.#wrapped(text)} : {}),
+      ...(isLimited || zeros ? {wrap} : {}),
     }
   }
 
@@ -210,4 +222,8 @@ export class TextWriter implements DumpWriter {
   #line(text: string): void {
     this.#out.text(`${text}\n`)
   }
+}
+
+function isLog({classified: {kind}}: DumpInput): boolean {
+  return kind === 'log' || kind === 'snapshot-log'
 }

@@ -8,11 +8,14 @@ import {plural} from '../util/format.js'
 export class WatchingVisitor implements LogVisitor {
   readonly #visitor: LogVisitor
   readonly #file: string
+  readonly #preallocated: boolean
   readonly #tell: (finding: Finding) => void
   #batch: BatchCursor | undefined
 
-  constructor(visitor: LogVisitor, file: string, tell: (finding: Finding) => void) {
+  /** `preallocated`: zeros at the end are no damage. */
+  constructor(visitor: LogVisitor, file: string, preallocated: boolean, tell: (finding: Finding) => void) {
     this.#visitor = visitor
+    this.#preallocated = preallocated
     this.#file = file
     this.#tell = tell
   }
@@ -43,7 +46,7 @@ export class WatchingVisitor implements LogVisitor {
 
   damage(damage: Damage): void {
     this.#visitor.damage?.(damage)
-    this.#tell(damageFinding(damage, this.#file))
+    this.#tell(damageFinding(damage, this.#file, this.#preallocated))
   }
 
   get full(): boolean {
@@ -71,11 +74,15 @@ export function crcFinding(batch: BatchCursor, file: string): Finding {
   }
 }
 
-export function damageFinding({kind, position, sizeInBytes, baseOffset, reason}: Damage, file: string): Finding {
+export function damageFinding(damage: Damage, file: string, preallocated: boolean): Finding {
+  const {kind, position, sizeInBytes, baseOffset, reason} = damage
+  if (kind === 'zero-fill' && preallocated) {
+    const explanation = `${plural(sizeInBytes, 'zero byte')} up to the end: space that the broker has preallocated.`
+    return {code: 'preallocated', severity: 'info', file, position, explanation}
+  }
   return {
     code: kind,
-    // An active segment may be preallocated.
-    severity: kind === 'zero-fill' ? 'info' : 'error',
+    severity: 'error',
     file,
     position,
     ...(baseOffset === undefined ? {} : {offset: baseOffset}),
