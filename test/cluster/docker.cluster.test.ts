@@ -1,13 +1,15 @@
 import {Kafka, logLevel} from 'kafkajs'
-import type {Cluster} from '../../src/cluster/cluster.js'
+import type {Cluster, KafkaTool} from '../../src/cluster/cluster.js'
 import {findOwned} from '../../src/cluster/docker/leftovers.js'
 import {ownerLabel} from '../../src/cluster/docker/labels.js'
 import {loadState} from '../../src/cluster/state.js'
+import {until} from '../../src/util/until.js'
 import {afterAll, beforeAll, describe, expect, it} from 'vitest'
 import {
   bytesOf,
   docker,
   foreignContainer,
+  forever,
   leftBehind,
   node,
   ready,
@@ -154,6 +156,44 @@ describe('a cluster of containers', () => {
   it('says what the dump tool said if it fails', async () => {
     const dumping = cluster.dumpLog([{name: '00000000000000000000.log', bytes: Buffer.alloc(0)}], ['--no-such-flag'])
     await expect(dumping).rejects.toMatchObject({code: 'KX_DUMP_LOG', message: expect.stringContaining('no-such-flag')})
+    expect(await findOwned(rig.endpoint)).toHaveLength(1)
+  })
+
+  const verifiableProducer = (messages: number, signal = forever): KafkaTool => ({
+    what: 'the verifiable producer',
+    mainClass: 'org.apache.kafka.tools.VerifiableProducer',
+    files: [{name: 'log4j2.properties', text: 'status=error\nrootLogger.level=error\n'}],
+    arguments: ({bootstrapServers}) => [
+      ...['--bootstrap-server', bootstrapServers, '--topic', topic, '--max-messages', String(messages)],
+      ...['--throughput', '100'],
+    ],
+    timeoutMs: 60_000,
+    signal,
+  })
+
+  it("runs another of Kafka's tools beside the brokers, and leaves no container of it", async () => {
+    const {stdout} = await cluster.runTool(verifiableProducer(3))
+    expect(stdout.match(/"producer_send_success"/g)).toHaveLength(3)
+    expect(await findOwned(rig.endpoint)).toHaveLength(1)
+  })
+
+  it('says what a tool said if it fails', async () => {
+    const wrong = {...verifiableProducer(3), arguments: () => ['--no-such-flag']}
+    await expect(cluster.runTool(wrong)).rejects.toMatchObject({
+      code: 'KX_KAFKA_TOOL',
+      message: expect.stringContaining('the verifiable producer failed with exit code 1'),
+    })
+  })
+
+  it('ends a tool that goes on for ever when its trial is over', async () => {
+    const trial = new AbortController()
+    const size = async () => segment(await node(cluster, 1).files({topic, partition: 0}))?.size ?? 0
+    const before = await size()
+    const running = cluster.runTool(verifiableProducer(-1, trial.signal))
+    const ended = expect(running).rejects.toThrow()
+    await until('the tool to write', async () => ((await size()) > before ? true : undefined), {timeoutMs: 30_000})
+    trial.abort()
+    await ended
     expect(await findOwned(rig.endpoint)).toHaveLength(1)
   })
 

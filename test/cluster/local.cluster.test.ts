@@ -175,6 +175,29 @@ describe('a local cluster of 3 brokers and a controller', () => {
     expect(await controller.files({topic: 'nothing', partition: 0})).toEqual([])
   })
 
+  it("runs Kafka's other tools with the settings they are given, and leaves nothing of them", async () => {
+    const features = (property: string) =>
+      cluster.runTool({
+        what: 'the feature tool',
+        mainClass: 'org.apache.kafka.tools.FeatureCommand',
+        files: [
+          {name: 'log4j2.properties', text: 'status=error\nrootLogger.level=error\n'},
+          {name: 'client.properties', text: `${property}\n`},
+        ],
+        arguments: ({bootstrapServers, path}) => [
+          ...['--bootstrap-server', bootstrapServers, '--command-config', path('client.properties'), 'describe'],
+        ],
+        timeoutMs: 30_000,
+        signal: new AbortController().signal,
+      })
+    expect((await features('client.id=kx-test')).stdout).toContain('Feature: metadata.version')
+    expect(await rejection(features('security.protocol=NONE_SUCH'))).toMatchObject({
+      code: 'KX_KAFKA_TOOL',
+      message: expect.stringMatching(/^the feature tool failed with exit code 1: .*NONE_SUCH/),
+    })
+    expect(readdirSync(join(clusterFolder('life'), 'tmp'))).toEqual([])
+  })
+
   it('never signals a process that got the pid of a node', async () => {
     const pid = stranger()
     const state = loadState('life') as ClusterState
