@@ -143,6 +143,15 @@ describe('the exit code', () => {
     expect((await kx('dump-log', '--verify', '.')).exit).toBe(1)
   })
 
+  test('is 0 for a batch that --max-bytes cuts off', async () => {
+    put(name)
+    for (const each of [['-o', 'kafka'], ['-o', 'text'], ['-o', 'json'], ['-o', 'csv'], ['--stats']]) {
+      const {stdout, exit} = await kx('dump-log', ...each, '--max-bytes', '100', name)
+      expect(exit, each.join(' ')).toBe(0)
+      expect(stdout, each.join(' ')).not.toMatch(/\b1000\b|! error|invalid/)
+    }
+  })
+
   test('is 5 for a file that can’t be read, and the others are still shown', async () => {
     put(name, patched(70, bytes[70]! ^ 1))
     const {stdout, stderr, exit} = await kx('dump-log', 'gone.log', name)

@@ -64,7 +64,8 @@ export class CsvWriter implements DumpWriter {
     const chosen = logFilter(filter)
     const visitor: LogVisitor = chosen ? new FilteredVisitor(limited, chosen, looksIntoRecords(filter)) : limited
     const findings = new FindingList(file.path)
-    const watching = new WatchingVisitor(visitor, file.path, await isPreallocated(input), finding => {
+    const watched = {path: file.path, preallocated: await isPreallocated(input), maxBytes: this.#options.maxBytes}
+    const watching = new WatchingVisitor(visitor, watched, finding => {
       findings.add(finding)
       const at = finding.position === undefined ? '' : ` at ${finding.position}`
       if (finding.severity !== 'info') this.#options.warning(`${file.path}${at}: ${finding.explanation}`)

@@ -130,7 +130,10 @@ export class DataWriter implements DumpWriter {
     })
     const chosen = logFilter(filter)
     const filtered = chosen ? new FilteredVisitor(visitor, chosen, looksIntoRecords(filter)) : visitor
-    return {visitor, watching: new WatchingVisitor(filtered, path, preallocated, tell)}
+    return {
+      visitor,
+      watching: new WatchingVisitor(filtered, {path, preallocated, maxBytes: this.#options.maxBytes}, tell),
+    }
   }
 
   async #entries(input: DumpInput, findings: Findings): Promise<string> {

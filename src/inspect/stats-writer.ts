@@ -90,7 +90,9 @@ export class StatsWriter implements DumpWriter {
     const visitor: LogVisitor = chosen ? new FilteredVisitor(limited, chosen, looksIntoRecords(filter)) : limited
     await readLog(
       file,
-      new WatchingVisitor(visitor, file.path, preallocated, finding => counting.add(finding)),
+      new WatchingVisitor(visitor, {path: file.path, preallocated, maxBytes: this.#options.maxBytes}, finding =>
+        counting.add(finding),
+      ),
       readOptions(this.#options),
     )
   }

@@ -4,19 +4,29 @@ import type {Damage, LogVisitor} from '../log/read-log.js'
 import type {RecordCursor} from '../log/record-cursor.js'
 import {plural} from '../util/format.js'
 
+export interface Watched {
+  /** As the file was named. */
+  readonly path: string
+  /** Zeros at its end are no damage. */
+  readonly preallocated: boolean
+  /** Only so many bytes are looked at. */
+  readonly maxBytes: number | undefined
+}
+
 /** What even a plain dump notices: false CRCs, records that can't be read, bytes that are no batch. */
 export class WatchingVisitor implements LogVisitor {
   readonly #visitor: LogVisitor
   readonly #file: string
   readonly #preallocated: boolean
+  readonly #maxBytes: number
   readonly #tell: (finding: Finding) => void
   #batch: BatchCursor | undefined
 
-  /** `preallocated`: zeros at the end are no damage. */
-  constructor(visitor: LogVisitor, file: string, preallocated: boolean, tell: (finding: Finding) => void) {
+  constructor(visitor: LogVisitor, {path, preallocated, maxBytes}: Watched, tell: (finding: Finding) => void) {
     this.#visitor = visitor
     this.#preallocated = preallocated
-    this.#file = file
+    this.#maxBytes = maxBytes ?? Number.POSITIVE_INFINITY
+    this.#file = path
     this.#tell = tell
   }
 
@@ -46,6 +56,9 @@ export class WatchingVisitor implements LogVisitor {
 
   damage(damage: Damage): void {
     this.#visitor.damage?.(damage)
+    const {kind, position, sizeInBytes} = damage
+    // A batch that passes the window is not looked at.
+    if (position + sizeInBytes >= this.#maxBytes && (kind === 'cut' || kind === 'cut-header')) return
     this.#tell(damageFinding(damage, this.#file, this.#preallocated))
   }
 
