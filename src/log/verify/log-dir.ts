@@ -7,6 +7,7 @@ import {decodeMetadataRecord} from '../metadata-records.js'
 import {readLog} from '../read-log.js'
 import type {FindingList} from './finding-list.js'
 import {folderNames, openIn} from './partition-folder.js'
+import {release} from './release.js'
 import type {LogSummary, OtherFile} from './report.js'
 
 const checkpointNames = {
@@ -48,6 +49,7 @@ export async function readLogDir(folder: Folder, list: FindingList): Promise<Log
     if (role !== 'quorum-state' && role !== 'partition-metadata' && role !== 'leader-epoch-checkpoint') isLogDir = true
     if (role === 'clean-shutdown') wasClosed = true
     const parsed = await readTextFile(role, file)
+    await release(file)
     for (const finding of textFindings(parsed, file.path)) list.take(finding)
     const isList = parsed.kind === 'offset-checkpoint'
     otherFiles.push({name, role, sizeInBytes: file.size, ...(isList ? {entries: parsed.entries.length} : {})})
@@ -133,6 +135,7 @@ export async function topicIds(folder: Folder, list: FindingList): Promise<Reado
         if (typeof topic === 'string' && typeof topicId === 'string') ids.set(topic, topicId)
       },
     })
+    await release(file)
   }
   return ids
 }

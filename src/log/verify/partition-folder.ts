@@ -6,6 +6,7 @@ import {messageOf} from '../../util/errors.js'
 import type {FindingList} from './finding-list.js'
 import {OffsetIndexCheck} from './offset-index-check.js'
 import {TimeIndexCheck} from './time-index-check.js'
+import {release} from './release.js'
 import {SnapshotCheck} from './snapshot-check.js'
 import {TransactionIndexCheck} from './transaction-index-check.js'
 
@@ -63,6 +64,7 @@ export async function readEpochs(
   const file = names.has(name) ? await openIn(folder, name, list) : undefined
   if (!file) return undefined
   const parsed = await readTextFile(name, file)
+  await release(file)
   const findings = textFindings(parsed, file.path)
   for (const finding of findings) list.take(finding)
   // Entries in disorder say nothing about the log.
@@ -104,7 +106,7 @@ export async function openBeside(
   const index = await open(names.index, wanted.index)
   const timeIndex = await open(names.timeIndex, wanted.timeIndex)
   const transactionIndex = await open(names.transactionIndex, wanted.transactionIndex)
-  return {
+  const beside = {
     index: index && (await OffsetIndexCheck.open(index, baseOffset, list)),
     timeIndex: timeIndex && (await TimeIndexCheck.open(timeIndex, baseOffset, list)),
     transactionIndex: transactionIndex
@@ -113,6 +115,8 @@ export async function openBeside(
         ? TransactionIndexCheck.none(`${folder.path}/${names.transactionIndex}`, list)
         : undefined,
   }
+  for (const file of [index, timeIndex, transactionIndex]) await release(file)
+  return beside
 }
 
 /** The snapshot that holds what came before this offset, if it is there and sound. */
@@ -123,6 +127,6 @@ export async function snapshotAt(
 ): Promise<SnapshotCheck | undefined> {
   const file = await openIn(folder, `${offsetPrefix(offset)}.snapshot`, list)
   if (!file) return undefined
-  const check = await SnapshotCheck.open(file, offset, list)
+  const check = await SnapshotCheck.open(file, offset, list, true)
   return check.isSound ? check : undefined
 }

@@ -3,6 +3,7 @@ import {openProducerSnapshot, type ProducerEntry, type ProducerSnapshot} from '.
 import type {OpenFile} from '../folder.js'
 import type {FindingCode} from './codes.js'
 import type {FindingList, NewFinding} from './finding-list.js'
+import {release} from './release.js'
 import type {ProducerState, Producers} from './producers.js'
 
 const bytesPerEntry = 46
@@ -21,9 +22,17 @@ export class SnapshotCheck {
   readonly #file: OpenFile
   readonly #snapshot: ProducerSnapshot
   #deferred: {readonly code: FindingCode; readonly finding: NewFinding; readonly isOfCompacted: boolean}[] = []
-  #wasCompared = false
 
-  private constructor(file: OpenFile, offset: bigint, snapshot: ProducerSnapshot, list: FindingList) {
+  readonly #ownsFile: boolean
+
+  private constructor(
+    file: OpenFile,
+    offset: bigint,
+    snapshot: ProducerSnapshot,
+    list: FindingList,
+    ownsFile: boolean,
+  ) {
+    this.#ownsFile = ownsFile
     this.#file = file
     this.offset = offset
     this.#snapshot = snapshot
@@ -32,24 +41,29 @@ export class SnapshotCheck {
     this.isSound = snapshot.problems.length === 0
   }
 
-  static async open(file: OpenFile, offset: bigint, list: FindingList): Promise<SnapshotCheck> {
+  /** `ownsFile`: it is given back once it is not needed any more. */
+  static async open(file: OpenFile, offset: bigint, list: FindingList, ownsFile = false): Promise<SnapshotCheck> {
     const snapshot = await openProducerSnapshot(file)
     for (const {reason} of snapshot.problems) list.add('snapshot-corrupt', {file: file.path, explanation: reason})
-    return new SnapshotCheck(file, offset, snapshot, list)
-  }
-
-  get wasCompared(): boolean {
-    return this.#wasCompared
+    return new SnapshotCheck(file, offset, snapshot, list, ownsFile)
   }
 
   async seed(producers: Producers): Promise<void> {
     for await (const chunk of this.#snapshot.entries()) producers.seed(chunk, this.offset)
     producers.seed([], this.offset)
+    await this.#done()
+  }
+
+  async #done(): Promise<void> {
+    if (this.#ownsFile) await release(this.#file)
   }
 
   async compare(producers: Producers): Promise<void> {
-    this.#wasCompared = true
-    if (!this.isSound) return
+    if (this.isSound) await this.#compareAll(producers)
+    await this.#done()
+  }
+
+  async #compareAll(producers: Producers): Promise<void> {
     const seen = new Set<bigint>()
     for await (const chunk of this.#snapshot.entries()) {
       for (const entry of chunk) {

@@ -4,6 +4,7 @@ import {logDirConclusions, partitionConclusions} from './conclusions.js'
 import {FindingList} from './finding-list.js'
 import {checkOffsets, type LogDirFacts, readLogDir, tellMissingPartitions, topicIds} from './log-dir.js'
 import {folderNames, openIn} from './partition-folder.js'
+import {release} from './release.js'
 import type {FolderReport, FolderTree, OtherFile, VerifyOptions} from './report.js'
 import {verifyFile} from './verify-file.js'
 import {type PartitionContext, type PartitionResult, verifyPartition} from './verify-partition.js'
@@ -128,6 +129,7 @@ async function verifyOther(
   const file = await openIn(folder, name, list)
   if (!file) return undefined
   const report = await verifyFile(file, folder, options)
+  await release(file)
   const {role, sizeInBytes, entries} = report
   if (role !== 'unknown') list.takeReport(report)
   return {name, role, sizeInBytes, ...(entries === undefined ? {} : {entries})}

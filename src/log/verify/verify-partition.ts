@@ -16,6 +16,7 @@ import {
   type SegmentName,
   snapshotAt,
 } from './partition-folder.js'
+import {release} from './release.js'
 import type {BesideState, LogSummary, OtherFile, SegmentSummary, VerifyOptions} from './report.js'
 import type {SegmentCheck} from './segment-check.js'
 import {SnapshotCheck} from './snapshot-check.js'
@@ -69,7 +70,7 @@ async function verifySegments(
   const {list} = check
   const hasIndexes = names.segments.some(({name}) => names.has(besideNames(parseFileName(name)).index))
   const summaries: SegmentSummary[] = []
-  const total = await totalSize(folder, names, list)
+  const total = options.progress ? await totalSize(folder, names, list) : 0
   let done = 0
   for (const [n, segment] of names.segments.entries()) {
     options.signal?.throwIfAborted()
@@ -92,6 +93,7 @@ async function verifySegments(
       progress && (bytes => progress(done + bytes, total)),
     )
     done += file.size
+    await release(file)
     if (hasIndexes) tellMissing(folder, names, name, list)
     summaries.push(summaryOf(folder, names, segment, next === undefined, check, pass, {before, hasIndexes}))
   }
@@ -107,7 +109,11 @@ async function verifySegments(
 
 async function totalSize(folder: Folder, names: FolderNames, list: FindingList): Promise<number> {
   let total = 0
-  for (const {name} of names.segments) total += (await openIn(folder, name, list))?.size ?? 0
+  for (const {name} of names.segments) {
+    const file = await openIn(folder, name, list)
+    total += file?.size ?? 0
+    await release(file)
+  }
   return total
 }
 
@@ -126,7 +132,7 @@ async function snapshotsIn(
     const isBefore = isFirst && offset < segment.offset
     if (!isHere && !isBefore) continue
     const file = await openIn(folder, name, list)
-    const check = file && (await SnapshotCheck.open(file, offset, list))
+    const check = file && (await SnapshotCheck.open(file, offset, list, true))
     if (check && isHere) checks.push(check)
   }
   return checks
@@ -240,38 +246,42 @@ async function otherFiles(
 ): Promise<{otherFiles: OtherFile[]; topicId?: string}> {
   const {list} = check
   const files: OtherFile[] = []
+  const logs = new Set(names.segments.map(({name}) => name))
   let topicId: string | undefined
   for (const name of names.all) {
-    const kind = name.role ?? 'unknown'
-    const isSegmentFile = names.segments.some(({name: log}) => log === name.name)
-    if (isSegmentFile || kind === 'unknown') continue
+    if (logs.has(name.name) || name.role === undefined) continue
     const file = await openIn(folder, name.name, list)
     if (!file) continue
-    files.push({name: name.name, role: kind, sizeInBytes: file.size})
-    if (kind === 'snapshot-log') {
-      const kraft = new KraftSnapshotCheck(list, file.path, name)
-      await verifyKraftSnapshot(file, kraft, options, list)
-      if (check.tally.firstOffset !== undefined) {
-        const [first, end] = [names.segments[0]?.offset ?? 0n, check.order.next ?? 0n]
-        kraft.fits({first, end, epochs: check.epochs.runs})
-      }
+    files.push({name: name.name, role: name.role, sizeInBytes: file.size})
+    if (name.role === 'snapshot-log') await verifySnapshotOf(file, name, names, check, options)
+    else if (isTextFileKind(name.role) && name.role !== 'leader-epoch-checkpoint') {
+      const parsed = await readTextFile(name.role, file)
+      for (const finding of textFindings(parsed, file.path)) list.take(finding)
+      if (parsed.kind === 'partition-metadata') topicId = parsed.topicId
+      if (parsed.kind === 'quorum-state') checkQuorum(parsed.leaderEpoch, file.path, check)
     }
-    if (!isTextFileKind(kind) || kind === 'leader-epoch-checkpoint') continue
-    const parsed = await readTextFile(kind, file)
-    for (const finding of textFindings(parsed, file.path)) list.take(finding)
-    if (parsed.kind === 'partition-metadata') topicId = parsed.topicId
-    if (
-      parsed.kind === 'quorum-state' &&
-      parsed.leaderEpoch !== undefined &&
-      parsed.leaderEpoch < check.epochs.newest
-    ) {
-      list.add('quorum-epoch', {
-        file: file.path,
-        explanation: `it says epoch ${parsed.leaderEpoch}, and the log has epoch ${check.epochs.newest}`,
-      })
-    }
+    await release(file)
   }
   return topicId === undefined ? {otherFiles: files} : {otherFiles: files, topicId}
+}
+
+async function verifySnapshotOf(
+  file: OpenFile,
+  name: FileName,
+  names: FolderNames,
+  check: PartitionCheck,
+  options: VerifyOptions,
+): Promise<void> {
+  const kraft = new KraftSnapshotCheck(check.list, file.path, name)
+  await verifyKraftSnapshot(file, kraft, options, check.list)
+  if (check.tally.firstOffset === undefined) return
+  const [first, end] = [names.segments[0]?.offset ?? 0n, check.order.next ?? 0n]
+  kraft.fits({first, end, epochs: check.epochs.runs})
+}
+
+function checkQuorum(leaderEpoch: number | undefined, file: string, {epochs, list}: PartitionCheck): void {
+  if (leaderEpoch === undefined || leaderEpoch >= epochs.newest) return
+  list.add('quorum-epoch', {file, explanation: `it says epoch ${leaderEpoch}, and the log has epoch ${epochs.newest}`})
 }
 
 /** A `.checkpoint`: batches and records as in a log, and what only a snapshot must be. */

@@ -32,12 +32,19 @@ export function folder(files: Files, path = 'orders-0'): FolderTree {
   }
 }
 
-export function file(bytes: Buffer, name: string, path = 'orders-0'): OpenFile {
+export function file(bytes: Buffer, name: string, path = 'orders-0'): OpenFile & AsyncDisposable {
+  let isOpen = true
   return {
     path: `${path}/${name}`,
     name,
     size: bytes.length,
-    read: async (position, length) => bytes.subarray(position, Math.min(position + length, bytes.length)),
+    read: async (position, length) => {
+      if (!isOpen) throw new Error(`${name} was given back`)
+      return bytes.subarray(position, Math.min(position + length, bytes.length))
+    },
+    [Symbol.asyncDispose]: async () => {
+      isOpen = false
+    },
   }
 }
 
@@ -56,7 +63,10 @@ export async function verifiedFile(files: Files, name: string, options: VerifyOp
   const own = folder(files)
   const opened = await own.open(name)
   if (!opened) throw new Error(`no file ${name}`)
-  return verifyFile(opened, own, options)
+  const report = await verifyFile(opened, own, options)
+  // It is the caller's: still open.
+  await opened.read(0, 0)
+  return report
 }
 
 /** "error crc 0 o0": severity, code, byte, offset. */
