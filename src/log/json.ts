@@ -74,9 +74,9 @@ export function valueJson(value: unknown, bytes: BytesJson): string {
   if (typeof value === 'bigint') return `"${value}"`
   if (Buffer.isBuffer(value)) return bytes(value)
   if (Array.isArray(value)) return `[${value.map(item => valueJson(item, bytes)).join(',')}]`
-  if (typeof value !== 'object') return JSON.stringify(value)
+  if (typeof value !== 'object') return JSON.stringify(value) ?? 'null'
   const fields = Object.entries(value)
-    .filter(([, item]) => item !== undefined)
+    .filter(([, item]) => item !== undefined && typeof item !== 'function')
     .map(([name, item]) => `${JSON.stringify(name)}:${valueJson(item, bytes)}`)
   return `{${fields.join(',')}}`
 }
