@@ -17,7 +17,9 @@ const topic = 'by-hand'
  * the faults of its first trial that had any.
  */
 export function byHand({run, faults}: ReportInput): Step[] {
-  return [cluster(run, faults), topicStep(run), writing(run), ...blows(run, faults), looking(run)]
+  // Without a fault it is about what lies in the files, and not about what was lost.
+  const last = faults.length > 0 ? [writing(run), ...blows(run, faults), looking(run)] : [codecs(run), dumping()]
+  return [cluster(run, faults), topicStep(run), ...last]
 }
 
 function cluster({cluster: {spec}, environment}: RunRecord, faults: ReportInput['faults']): Step {
@@ -71,6 +73,38 @@ function writing({environment: {kafka}}: RunRecord): Step {
       write('1', 'acks1'),
       write('all', 'acksall'),
       `bin/kafka-verifiable-producer.sh --bootstrap-server "$BOOTSTRAP" --topic ${topic} --acks -1 --max-messages 500`,
+    ],
+  }
+}
+
+/** A producer of each codec, and one with a transaction: what a segment can tell of its writers. */
+function codecs({environment: {kafka}}: RunRecord): Step {
+  const property = propertyFlag(kafka, '--producer-property')
+  const commands = ['none', 'gzip', 'snappy', 'lz4', 'zstd'].map(
+    codec =>
+      `seq -f '${codec}-%g' 1 20 | bin/kafka-console-producer.sh --bootstrap-server "$BOOTSTRAP" --topic ${topic} ${property} compression.type=${codec}`,
+  )
+  const bootstrap =
+    compareVersions(kafka, '4.2.0') >= 0
+      ? '--bootstrap-server "$BOOTSTRAP"'
+      : '--producer-props bootstrap.servers="$BOOTSTRAP"'
+  return {
+    text: 'Records in each codec, and in a transaction. Each command is a producer of its own, with an id of its own.',
+    commands: [
+      ...commands,
+      `bin/kafka-producer-perf-test.sh ${bootstrap} --topic ${topic} --num-records 20 --record-size 60 --throughput -1 --transactional-id ${topic} --transaction-duration-ms 1000`,
+    ],
+  }
+}
+
+function dumping(): Step {
+  const file = `${topic}-0/00000000000000000000.log`
+  return {
+    text: 'What lies in each replica’s file: the same batches with the same CRCs. In a copy in which one byte was overwritten, that batch has isvalid: false.',
+    commands: [
+      `bin/kafka-dump-log.sh --deep-iteration --print-data-log --files <log.dirs of each broker>/${file}`,
+      `cp <log.dirs of a broker>/${file} . && printf '\\377' | dd of=00000000000000000000.log bs=1 seek=100 conv=notrunc`,
+      'bin/kafka-dump-log.sh --files 00000000000000000000.log',
     ],
   }
 }
