@@ -123,7 +123,7 @@ function handleOn(
       place: {pid},
       state: async () => ((await identify(pid)) ? 'running' : 'killed'),
       logTail: lines => tail(nodeFolders(join(folder, String(nodeId))).log, lines),
-      ...{stop: never, kill: never, pause: never, resume: never, start: never, files: never},
+      ...{stop: never, kill: never, pause: never, resume: never, start: never, files: never, folder: never},
     }
   })
   const brokers = nodes.filter(({roles}) => roles.includes('broker'))
@@ -139,6 +139,7 @@ function handleOn(
     ephemeral: true,
     down: never,
     dumpLog: never,
+    runTool: never,
     [Symbol.asyncDispose]: async () => {},
   }
 }
