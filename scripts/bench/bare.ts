@@ -122,8 +122,11 @@ function handleOn(
       address: `${host}:${port}`,
       place: {pid},
       state: async () => ((await identify(pid)) ? 'running' : 'killed'),
+      folder: () => {
+        throw new Error('The bare cluster of a bench is only looked at.')
+      },
       logTail: lines => tail(nodeFolders(join(folder, String(nodeId))).log, lines),
-      ...{stop: never, kill: never, pause: never, resume: never, start: never, files: never, folder: never},
+      ...{stop: never, kill: never, pause: never, resume: never, start: never, files: never},
     }
   })
   const brokers = nodes.filter(({roles}) => roles.includes('broker'))
