@@ -22,7 +22,7 @@ const layers: Record<string, readonly string[]> = {
     'src/log/batches',
     'src/log/byte-source',
   ],
-  'src/clients': ['src/history', 'src/kafka', 'src/util', 'types:src/cluster', 'src/log/codec/writers'],
+  'src/clients': ['src/history', 'src/kafka', 'src/util', 'types:src/cluster', 'src/log/codecs'],
   'src/experiment': ['src/history', 'src/log', 'src/kafka', 'src/util', 'types:src/cluster', 'types:src/wire'],
   experiments: ['src/experiment', 'src/kafka'],
   'src/report': ['src/experiment', 'src/kafka', 'src/util', 'types:src/cluster', 'types:src/history'],

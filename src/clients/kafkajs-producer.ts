@@ -2,7 +2,7 @@ import kafkajs, {CompressionTypes, Kafka, type LogEntry, logLevel} from 'kafkajs
 import type {Codec, ToldRecord} from '../history/told.js'
 import {within} from '../util/until.js'
 import {type Job, type JobResult, jobTimeoutMs, nameless, outcomeOfRound, type ProducerName, type Round} from './job.js'
-import {lz4, snappy, zstdStored} from './kafkajs-codecs.js'
+import {compress, prepareCompression} from '../log/codecs.js'
 import {withoutTimerWarning} from './kafkajs.js'
 
 /** kafkajs does not tell its version. */
@@ -17,8 +17,11 @@ const types: Readonly<Record<Codec, CompressionTypes>> = {
 }
 
 /** What kafkajs hands to a codec and wants back. It only ever writes here. */
-const encoder = (encode: (bytes: Buffer) => Buffer) => () => ({
-  compress: async ({buffer}: {buffer: Buffer}) => encode(buffer),
+const encoder = (codec: 'snappy-raw' | 'lz4' | 'zstd') => () => ({
+  compress: async ({buffer}: {buffer: Buffer}) => {
+    await prepareCompression()
+    return compress(codec, buffer)
+  },
   decompress: async () => {
     throw new Error('kx reads nothing with kafkajs')
   },
@@ -26,14 +29,17 @@ const encoder = (encode: (bytes: Buffer) => Buffer) => () => ({
 
 let registered = false
 
-/** kafkajs keeps codecs in a table of its own module. */
+/**
+ * kafkajs brings gzip only, and keeps the codecs that others register in a table of its own module. Its users know snappy
+ * without the frame of Java's xerial library.
+ */
 function registerCodecs(): void {
   if (registered) return
   registered = true
   const table = kafkajs.CompressionCodecs as unknown as Record<number, unknown>
-  table[types.snappy] = encoder(snappy)
-  table[types.lz4] = encoder(lz4)
-  table[types.zstd] = encoder(zstdStored)
+  table[types.snappy] = encoder('snappy-raw')
+  table[types.lz4] = encoder('lz4')
+  table[types.zstd] = encoder('zstd')
 }
 
 interface Sent {
