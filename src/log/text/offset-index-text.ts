@@ -36,7 +36,7 @@ export async function writeOffsetIndex(context: IndexContext): Promise<void> {
     writeSanity(context, last !== undefined && last.offset < context.baseOffset ? last.offset : undefined)
     return
   }
-  const check = context.log ? new OffsetIndexCheck(context) : undefined
+  const check = context.log ? new OffsetIndexCheck(context, index.entryCount) : undefined
   if (!check) tellNotChecked(context)
   for await (const entries of index.entries(view)) {
     for (const {offset, position} of entries) {
@@ -65,7 +65,8 @@ function writeSanity(context: IndexContext, below: bigint | undefined): void {
 
 class OffsetIndexCheck implements LogVisitor {
   readonly #context: IndexContext
-  readonly #entries = new EntryNumbers(entriesPerPass)
+  readonly #entries: EntryNumbers
+  readonly #capacity: number
   #previous: {readonly offset: bigint; readonly position: bigint} | undefined
   #order: Uint32Array = new Uint32Array()
   /** Among {@link #order}: the entry with the lowest position that no batch was found for. */
@@ -77,8 +78,11 @@ class OffsetIndexCheck implements LogVisitor {
   /** Entries with the position of a batch before the one with their offset, by offset. */
   readonly #awaited = new Map<bigint, number[]>()
 
-  constructor(context: IndexContext) {
+  constructor(context: IndexContext, entryCount: number) {
     this.#context = context
+    // The phantom entry of an empty file is not counted.
+    this.#capacity = Math.min(entriesPerPass, Math.max(1, entryCount))
+    this.#entries = new EntryNumbers(this.#capacity)
   }
 
   /** True: no more can be taken before a pass. */
@@ -95,7 +99,7 @@ class OffsetIndexCheck implements LogVisitor {
     }
     this.#previous = {offset, position}
     this.#entries.add(offset, position)
-    return this.#entries.length === entriesPerPass
+    return this.#entries.length === this.#capacity
   }
 
   get enough(): boolean {

@@ -28,7 +28,7 @@ export async function writeTimeIndex(context: IndexContext): Promise<void> {
   tellLeftover(context, index)
   if (sanityCheckOnly) return writeSanity(context, index)
   if (index.entryCount === 0 && !bugCompatible) return
-  const check = context.log ? new TimeIndexCheck(context) : undefined
+  const check = context.log ? new TimeIndexCheck(context, index.entryCount) : undefined
   if (!check) tellNotChecked(context)
   for await (const entries of index.entries(dialect === 'kafka' ? 'kafka' : 'right')) {
     for (const {timestamp, offset} of entries) {
@@ -74,10 +74,11 @@ const incomparable = 2
 class TimeIndexCheck implements LogVisitor {
   readonly #context: IndexContext
   /** Timestamps and offsets. */
-  readonly #entries = new EntryNumbers(entriesPerPass)
-  readonly #outcome = new Uint8Array(entriesPerPass)
+  readonly #entries: EntryNumbers
+  readonly #capacity: number
+  readonly #outcome: Uint8Array
   /** The largest timestamp of the batch where the outcome is exact, else the last offset of the batch, or −1. */
-  readonly #found = new BigInt64Array(entriesPerPass)
+  readonly #found: BigInt64Array
   #order: Uint32Array = new Uint32Array()
   #next = 0
   #lastOffset: bigint | undefined
@@ -90,14 +91,19 @@ class TimeIndexCheck implements LogVisitor {
   #largest = Number.NEGATIVE_INFINITY
   #largestExact = noTimestamp
 
-  constructor(context: IndexContext) {
+  constructor(context: IndexContext, entryCount: number) {
     this.#context = context
+    // The phantom entry of an empty file is not counted.
+    this.#capacity = Math.min(entriesPerPass, Math.max(1, entryCount))
+    this.#entries = new EntryNumbers(this.#capacity)
+    this.#outcome = new Uint8Array(this.#capacity)
+    this.#found = new BigInt64Array(this.#capacity)
   }
 
   /** True: no more can be taken before a pass. */
   add(timestamp: bigint, offset: bigint): boolean {
     this.#entries.add(timestamp, offset)
-    return this.#entries.length === entriesPerPass
+    return this.#entries.length === this.#capacity
   }
 
   get enough(): boolean {

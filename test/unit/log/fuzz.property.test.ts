@@ -6,7 +6,7 @@ import {fileSeeds, logSeeds} from './fuzz/seeds.js'
 import {fileTargets, knowLogs, logTargets} from './fuzz/targets.js'
 
 // The fuzzer: real segments and files of every kind, wounded, for every reader. `KX_FUZZ_SEED` repeats a run,
-// `KX_FUZZ_RUNS` sets the number of inputs; `npm run test:full` takes ten times as many.
+// `KX_FUZZ_RUNS` sets the number of inputs; `npm run test:full` takes four times as many.
 
 const minutes = 60_000
 
