@@ -6,7 +6,7 @@ import type {ScanProblem} from './scan.js'
 export interface Damage {
   /**
    * `cut`: a plausible header whose batch passes the end; `cut-header`: too few bytes for a header; `size`: a length that
-   * no batch can have; `magic`: an unknown magic; `zero-fill`: nothing but zeros up to the end; `garbage`: anything else;
+   * no batch can have, or that does not lead to the next one; `magic`: an unknown magic; `zero-fill`: nothing but zeros up to the end; `garbage`: anything else;
    * `too-large`, `short-read`: see `ScanProblem`.
    */
   readonly kind: 'cut' | 'cut-header' | 'size' | 'magic' | 'zero-fill' | 'garbage' | 'too-large' | 'short-read'
@@ -49,6 +49,21 @@ function looksLikeMessage(head: Buffer, magic: 0 | 1): boolean {
 function isPlausible(head: Buffer, magic: number): boolean {
   if (magic === 0 || magic === 1) return head.length >= legacyLeastBytes[magic] && looksLikeMessage(head, magic)
   return head.length >= at.records && looksLikeBatch(head)
+}
+
+/**
+ * Whether a batch may begin with these bytes, whole or not, as far as they go.
+ * @param head Up to 61 bytes
+ */
+export function mayBegin(head: Buffer): boolean {
+  if (head.length < at.records) {
+    const magic = head[at.magic] ?? 0
+    return (head[0] ?? 0) <= 0x7f && magic <= 2
+  }
+  const magic = head.readInt8(at.magic)
+  const size = head.readInt32BE(at.batchLength) + at.batchLength + 4
+  if (magic === 0 || magic === 1) return size >= legacyLeastBytes[magic] && looksLikeMessage(head, magic)
+  return magic === 2 && size >= at.records && looksLikeBatch(head)
 }
 
 /**

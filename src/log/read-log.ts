@@ -3,9 +3,10 @@ import type {ByteSource} from './byte-source.js'
 import {codecIsReady, prepareCodec} from './codecs.js'
 import {crc32c} from './crc32c.js'
 import {type Damage, damageKind} from './damage.js'
+import {fitsItsLength, HeldSource, LengthJudge, type Suspect} from './false-length.js'
 import type {RecordCursor} from './record-cursor.js'
 import {streamRecords, tooManyBytes} from './record-stream.js'
-import {CrcBudget, crcOfRange, isBatch, nextBatch, zeroRun} from './resync.js'
+import {BatchFinder, crcOfRange, zeroRun} from './resync.js'
 import {type ScanProblem, Walk} from './scan.js'
 
 export type {Damage} from './damage.js'
@@ -30,7 +31,10 @@ export interface ReadOptions {
   readonly maxBytes?: number
   /** Where to begin; must be the first byte of a batch. Default 0. */
   readonly from?: number
-  /** After damage: look for the next whole batch with a right CRC and go on there. Default true. */
+  /**
+   * After damage: look for the next whole batch with a right CRC and go on there. A batch whose CRC is false is damage, too,
+   * if its length does not lead to the next one. Default true.
+   */
   readonly resynchronise?: boolean
   /** The plain size that a compressed batch may have; beyond it its `problem` says so. Default 1 GiB: it is streamed. */
   readonly maxDecompressedBytes?: number
@@ -79,7 +83,11 @@ class Reading {
   /** Where the last whole batch ends. */
   #end: number
   #skippedBytes = 0
-  readonly #budget = new CrcBudget()
+  readonly #known: HeldSource
+  readonly #finder: BatchFinder
+  readonly #judge: LengthJudge
+  /** Where the batch begins that was judged, and is read again. */
+  #trusted = -1
 
   constructor(
     readonly source: ByteSource,
@@ -93,6 +101,9 @@ class Reading {
       wholeBatchBytes: this.#wholeBytes,
     })
     this.#end = options.from ?? 0
+    this.#known = new HeldSource(source)
+    this.#finder = new BatchFinder(this.#known, this.#walk.size, options.signal)
+    this.#judge = new LengthJudge(this.#known, this.#end, this.#finder, options.signal)
     this.#walk.jump(this.#end)
   }
 
@@ -101,7 +112,8 @@ class Reading {
     for (;;) {
       const step = walk.step()
       if (step === 'batch') {
-        const pending = this.#held(walk.batch)
+        const {batch} = walk
+        const pending = batch.crcIsRight || !this.#isSuspect(batch) ? this.#held(batch) : this.#judged(batch)
         if (pending) await pending
       } else if (step === 'large') await this.#large()
       else if (step === 'more') {
@@ -153,6 +165,9 @@ class Reading {
     const end = position + sizeInBytes
     const crc = await crcOfRange(source, position + at.attributes, end, crc32c, options.signal)
     batch.placeHeader(header, sizeInBytes, position, crc)
+    if (crc !== undefined && !batch.crcIsRight && this.options.resynchronise !== false) {
+      if (await this.#isFalse({position, sizeInBytes, head: header, crc: batch.crc})) return
+    }
     await prepareCodec(batch.codec)
     this.#count(position, sizeInBytes)
     if (this.visitor.batch(batch)) {
@@ -174,6 +189,46 @@ class Reading {
       },
     })
     if (goesOn) visitor.recordsDone?.(batch.problem)
+  }
+
+  /** Whether its length may be wrong, as its CRC is. */
+  #isSuspect(batch: BatchCursor): boolean {
+    if (this.options.resynchronise === false || batch.position === this.#trusted) return false
+    return !batch.isLegacy || !fitsItsLength(batch.bytes)
+  }
+
+  /** A batch that is in memory, and whose length may be wrong: it is shown if it is not. */
+  async #judged(batch: BatchCursor): Promise<void> {
+    const {position} = batch
+    const {bytes, from} = this.#walk.held
+    this.#known.hold(bytes, from)
+    const isFalse = await this.#isFalse(suspectOf(batch))
+    const isStillHeld = this.#known.isHeld
+    this.#known.release()
+    if (isFalse) return
+    if (isStillHeld) return this.#held(batch)
+    this.#trusted = position
+    this.#walk.forget()
+    this.#walk.jump(position)
+  }
+
+  /** Tells the damage and goes on behind it, if the length is wrong. */
+  async #isFalse(suspect: Suspect): Promise<boolean> {
+    const {position} = suspect
+    const found = await this.#judge.judge(suspect)
+    if (found) this.#tell({kind: 'size', position, sizeInBytes: found.next - position, reason: found.reason})
+    return found !== undefined
+  }
+
+  /** Goes on behind the damage. False: nothing comes after it. */
+  #tell(damage: Damage): boolean {
+    this.visitor.damage?.(damage)
+    const next = damage.position + damage.sizeInBytes
+    const isLast = next === this.#walk.size
+    if (!isLast) this.#skippedBytes += damage.sizeInBytes
+    this.#walk.forget()
+    this.#walk.jump(next)
+    return !isLast
   }
 
   #count(position: number, sizeInBytes: number): void {
@@ -198,17 +253,12 @@ class Reading {
       return false
     }
     const next = kind === 'short-read' ? walk.size : await this.#found(problem, head, run)
-    this.visitor.damage?.({
+    return this.#tell({
       ...told,
       position,
       sizeInBytes: next - position,
       reason: run > 0 ? `${run} zero bytes, where a batch should be` : (told.reason ?? reason),
     })
-    if (next === walk.size) return false
-    this.#skippedBytes += next - position
-    walk.forget()
-    walk.jump(next)
-    return true
   }
 
   async #head(position: number, length: number): Promise<Buffer> {
@@ -217,17 +267,15 @@ class Reading {
   }
 
   async #found({position, kind}: ScanProblem, head: Buffer, zeros: number): Promise<number> {
-    const {source, options} = this
     const end = this.#walk.size
-    if (options.resynchronise === false) return end
-    const paid = {budget: this.#budget, signal: options.signal}
+    if (this.options.resynchronise === false) return end
     if (kind === 'magic' || kind === 'too-large') {
       // Where its length leads is a better guess than whatever looks like a batch among its bytes.
       const behind = position + head.readInt32BE(at.batchLength) + at.batchLength + 4
-      if (behind === end || (await isBatch(source, behind, end, paid))) return behind
+      if (behind === end || (behind < end && (await this.#finder.isAt(behind)))) return behind
     }
     const from = Math.max(position + 1, position + zeros - at.magic)
-    return nextBatch(source, from, end, paid)
+    return this.#finder.next(from)
   }
 
   #zeros(position: number): Promise<number> {
@@ -242,6 +290,10 @@ class Reading {
     if (head.length < at.batchLength + 4) return true
     return position + head.readInt32BE(at.batchLength) + at.batchLength + 4 <= this.source.size
   }
+}
+
+function suspectOf({position, sizeInBytes, bytes, crc}: BatchCursor): Suspect {
+  return {position, sizeInBytes, head: Buffer.from(bytes.subarray(0, at.records)), crc}
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {

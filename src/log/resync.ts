@@ -68,30 +68,64 @@ function leadingZeros(chunk: Buffer, from: number): number {
   return chunk.length - from
 }
 
-/** Looks for the first batch at or after `from` that is whole, up to `end`, and has a right CRC. Returns `end` if none is. */
-export async function nextBatch(
-  source: ByteSource,
-  from: number,
-  end: number,
-  {budget = new CrcBudget(), signal}: {readonly budget?: CrcBudget; readonly signal?: AbortSignal | undefined} = {},
-): Promise<number> {
-  return new Search(source, from, end, budget, signal).run()
+/**
+ * Finds whole batches with a right CRC, up to `end`, in one source. It remembers the last search, so that none looks at the
+ * same bytes again, and all draw on one budget.
+ */
+export class BatchFinder {
+  readonly #budget = new CrcBudget()
+  /** No batch begins from here on, up to {@link #to}. */
+  #from = 0
+  #to = 0
+  /** One begins at {@link #to}. */
+  #isFound = false
+
+  constructor(
+    readonly source: ByteSource,
+    readonly end: number,
+    readonly signal: AbortSignal | undefined,
+  ) {}
+
+  /** Where the first batch at or after `from` begins; `until` if none begins before that. */
+  async next(from: number, until = this.end): Promise<number> {
+    const isKnown = from >= this.#from && from <= this.#to
+    if (!isKnown) {
+      this.#from = from
+      this.#to = from
+      this.#isFound = false
+    }
+    if (!this.#isFound && this.#to < until) {
+      const {source, end, signal} = this
+      this.#to = await new Search(source, this.#to, {until, end, budget: this.#budget, signal}).run()
+      this.#isFound = this.#to < until
+    }
+    return Math.min(this.#to, until)
+  }
+
+  /** Whether one begins there. */
+  async isAt(position: number): Promise<boolean> {
+    const {source, end, signal} = this
+    if (position < 0 || end - position < leastBatch) return false
+    const head = await source.read(position, Math.min(at.records, end - position))
+    const size = plausibleSize(head, 0, end - position)
+    return size > 0 && this.#budget.pay(size) && crcMatches(source, position, size, Buffer.from(head), signal)
+  }
 }
 
-/** Whether a batch with a right CRC begins there. */
-export async function isBatch(
-  source: ByteSource,
-  position: number,
-  end: number,
-  {budget = new CrcBudget(), signal}: {readonly budget?: CrcBudget; readonly signal?: AbortSignal | undefined} = {},
-): Promise<boolean> {
-  if (position < 0 || end - position < leastBatch) return false
-  const head = await source.read(position, Math.min(at.records, end - position))
-  const size = plausibleSize(head, 0, end - position)
-  return size > 0 && budget.pay(size) && crcMatches(source, position, size, Buffer.from(head), signal)
+interface SearchOptions {
+  /** Where a batch must have begun. */
+  readonly until: number
+  /** Where it must have ended. */
+  readonly end: number
+  readonly budget: CrcBudget
+  readonly signal: AbortSignal | undefined
 }
 
 class Search {
+  readonly until: number
+  readonly end: number
+  readonly budget: CrcBudget
+  readonly signal: AbortSignal | undefined
   #position: number
   #chunk: Buffer = Buffer.alloc(0)
   #chunkAt = 0
@@ -100,22 +134,25 @@ class Search {
   constructor(
     readonly source: ByteSource,
     from: number,
-    readonly end: number,
-    readonly budget: CrcBudget,
-    readonly signal: AbortSignal | undefined,
+    {until, end, budget, signal}: SearchOptions,
   ) {
     this.#position = from
+    this.until = until
+    this.end = end
+    this.budget = budget
+    this.signal = signal
   }
 
+  /** Returns `until` if none is found. */
   async run(): Promise<number> {
-    while (this.end - this.#position >= leastBatch) {
+    while (this.end - this.#position >= leastBatch && this.#position < this.until) {
       await this.#load()
       const candidate = this.#scan()
       if (candidate === undefined) continue
       if (await this.#convinces(candidate)) return candidate
       this.#position = candidate + 1
     }
-    return this.end
+    return this.until
   }
 
   async #load(): Promise<void> {
@@ -124,7 +161,9 @@ class Search {
     // Near the chunk's end no whole header would be left.
     if (start >= 0 && this.#chunk.length - start >= at.records) return
     this.#chunkAt = this.#position
-    this.#chunk = await this.source.read(this.#position, Math.min(this.#ahead, this.end - this.#position))
+    // So that the last batch that may begin has its header in it.
+    const readable = Math.min(this.end, this.until + at.records - 1)
+    this.#chunk = await this.source.read(this.#position, Math.min(this.#ahead, readable - this.#position))
     this.#ahead = Math.min(2 * this.#ahead, chunkBytes)
     // What a source promised and does not give is no batch.
     if (this.#chunk.length < Math.min(at.records, this.end - this.#position)) this.#position = this.end
@@ -135,7 +174,8 @@ class Search {
     const chunk = this.#chunk
     const isLast = this.#chunkAt + chunk.length >= this.end
     // A header must be there whole, unless nothing more comes.
-    const limit = chunk.length - (isLast ? leastBatch : at.records)
+    const whole = chunk.length - (isLast ? leastBatch : at.records)
+    const limit = Math.min(whole, this.until - 1 - this.#chunkAt)
     let start = this.#position - this.#chunkAt
     const first = start
     while (start <= limit) {

@@ -170,6 +170,11 @@ export class Walk {
     this.#aheadBytes = Math.min(leastAheadBytes, this.#chunkBytes)
   }
 
+  /** The bytes that are in memory, and where in the source they begin. */
+  get held(): {readonly bytes: Buffer; readonly from: number} {
+    return {bytes: this.#chunk, from: this.#chunkAt}
+  }
+
   /** Up to `length` of the bytes at the position, of those that are there. */
   peek(length: number): Buffer {
     const start = this.position - this.#chunkAt

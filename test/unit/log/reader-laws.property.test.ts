@@ -103,7 +103,7 @@ describe('the laws of reading a log', {timeout: 1_200_000}, () => {
       fc.asyncProperty(mutants, async ({bytes}) => {
         const first = await reading(bufferSource(bytes), {resynchronise: false})
         const prefix = Buffer.from(bytes.subarray(0, first.end.validBytes))
-        const again = await reading(bufferSource(prefix))
+        const again = await reading(bufferSource(prefix), {resynchronise: false})
         expect(again.batches).toEqual(first.batches)
         expect(again.damages).toEqual([])
         expect(again.end).toEqual({...first.end, trailingBytes: 0})
