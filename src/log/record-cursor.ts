@@ -1,3 +1,5 @@
+import {incrementedSequence} from './sequence.js'
+
 /** A header of a record. Keys may repeat, and their order is kept. */
 export interface RecordHeader {
   readonly key: string
@@ -33,7 +35,6 @@ export interface LegacyRecord {
 }
 
 const noSequence = -1
-const maxSequence = 0x7fff_ffff
 /** Up to this many bytes a varlong is exact in a double; a number below the base stays exact with such a delta on top. */
 const exactVarlongBytes = 7
 const safeBase = 2 ** 52
@@ -149,11 +150,9 @@ export class RecordCursor {
     return typeof delta === 'number' ? this.#baseTimestampNumber + delta : Number.NaN
   }
 
-  /** −1 where the batch has none. Wraps around after 2^31 − 1 (DefaultRecordBatch.incrementSequence). */
+  /** −1 where the batch has none. */
   get sequence(): number {
-    if (this.#baseSequence < 0) return noSequence
-    const sequence = this.#baseSequence + this.offsetDelta
-    return sequence > maxSequence ? sequence - maxSequence - 1 : sequence
+    return this.#baseSequence < 0 ? noSequence : incrementedSequence(this.#baseSequence, this.offsetDelta)
   }
 
   get key(): Buffer | null {

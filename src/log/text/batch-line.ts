@@ -1,4 +1,5 @@
 import type {BatchCursor} from '../batch-cursor.js'
+import {incrementedSequence} from '../sequence.js'
 import {constant, type LineWriter} from './line-writer.js'
 
 const text = {
@@ -24,7 +25,6 @@ const text = {
 }
 const closingBracket = 0x5d
 const noSequence = -1
-const maxSequence = 0x7fff_ffff
 
 /** ` CreateTime: ` and the like, one object for each name. */
 export function timeLabel(timestampType: string): Uint8Array {
@@ -91,10 +91,6 @@ function writeHeader(out: LineWriter, batch: BatchCursor): void {
   }
 }
 
-/** Goes round after 2^31 − 1, in int32 as in DefaultRecordBatch.incrementSequence. */
 function lastSequence({baseSequence, lastOffsetDelta}: BatchCursor): number {
-  if (baseSequence === noSequence) return noSequence
-  const highest = (maxSequence - lastOffsetDelta) | 0
-  if (baseSequence > highest) return (lastOffsetDelta - (maxSequence - baseSequence) - 1) | 0
-  return (baseSequence + lastOffsetDelta) | 0
+  return baseSequence === noSequence ? noSequence : incrementedSequence(baseSequence, lastOffsetDelta)
 }
