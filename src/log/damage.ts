@@ -66,6 +66,17 @@ export function mayBegin(head: Buffer): boolean {
   return magic === 2 && size >= at.records && looksLikeBatch(head)
 }
 
+/** As {@link mayBegin}, of any magic, and whole: a batch of that size. 0: it is none. */
+export function plausibleBytes(head: Buffer): number {
+  if (head.length < at.records) return 0
+  const size = head.readInt32BE(at.batchLength) + at.batchLength + 4
+  return mayBegin(head) || (size >= at.records && looksLikeBatch(head)) ? size : 0
+}
+
+export function isZero(head: Buffer): boolean {
+  return head.length > at.magic && head.every(byte => byte === 0)
+}
+
 /**
  * What kind of damage a scan ran into.
  * @param head Up to 61 bytes from there

@@ -2,7 +2,7 @@ import {crc32} from 'node:zlib'
 import {at} from './batch-cursor.js'
 import type {ByteSource} from './byte-source.js'
 import {crc32c} from './crc32c.js'
-import {mayBegin} from './damage.js'
+import {isZero, mayBegin} from './damage.js'
 import {legacyAt, LegacyMessage} from './legacy-message.js'
 import {type BatchFinder, crcOfRange} from './resync.js'
 
@@ -188,8 +188,4 @@ export function fitsItsLength(bytes: Buffer): boolean {
 
 function sizeOf(head: Buffer): number {
   return head.readInt32BE(at.batchLength) + at.batchLength + 4
-}
-
-function isZero(head: Buffer): boolean {
-  return head.length > at.magic && head.every(byte => byte === 0)
 }

@@ -2,7 +2,7 @@ import {at, type BatchCursor} from './batch-cursor.js'
 import type {ByteSource} from './byte-source.js'
 import {codecIsReady, prepareCodec} from './codecs.js'
 import {crc32c} from './crc32c.js'
-import {type Damage, damageKind} from './damage.js'
+import {type Damage, damageKind, isZero, mayBegin, plausibleBytes} from './damage.js'
 import {fitsItsLength, HeldSource, LengthJudge, type Suspect} from './false-length.js'
 import type {RecordCursor} from './record-cursor.js'
 import {streamRecords, tooManyBytes} from './record-stream.js'
@@ -252,7 +252,8 @@ class Reading {
       this.visitor.damage?.(zeroFill)
       return false
     }
-    const next = kind === 'short-read' ? walk.size : await this.#found(problem, head, run)
+    const next =
+      kind === 'short-read' ? walk.size : await this.#found(problem, head, {zeros: run, isHeader: told.kind === kind})
     return this.#tell({
       ...told,
       position,
@@ -266,16 +267,20 @@ class Reading {
     return held.length === length ? Buffer.from(held) : Buffer.from(await this.source.read(position, length))
   }
 
-  async #found({position, kind}: ScanProblem, head: Buffer, zeros: number): Promise<number> {
+  async #found({position, kind}: ScanProblem, head: Buffer, {zeros, isHeader}: Look): Promise<number> {
     const end = this.#walk.size
     if (this.options.resynchronise === false) return end
-    if (kind === 'magic' || kind === 'too-large') {
-      // Where its length leads is a better guess than whatever looks like a batch among its bytes.
-      const behind = position + head.readInt32BE(at.batchLength) + at.batchLength + 4
-      if (behind === end || (behind < end && (await this.#finder.isAt(behind)))) return behind
-    }
     const from = Math.max(position + 1, position + zeros - at.magic)
-    return this.#finder.next(from)
+    if (kind !== 'magic' && kind !== 'too-large') return this.#finder.next(from)
+    // Where its length leads is a better guess than whatever looks like a batch among its bytes.
+    const behind = position + head.readInt32BE(at.batchLength) + at.batchLength + 4
+    if (behind === end || (behind < end && (await this.#finder.isAt(behind)))) return behind
+    if (behind > end || !isHeader) return this.#finder.next(from)
+    const following = Buffer.from(await this.source.read(behind, Math.min(at.records, end - behind)))
+    const size = plausibleBytes(following)
+    if (size > 0 && behind + size <= end) return behind
+    const next = await this.#finder.next(from)
+    return next === end && (isZero(following) || mayBegin(following)) ? behind : next
   }
 
   #zeros(position: number): Promise<number> {
@@ -290,6 +295,13 @@ class Reading {
     if (head.length < at.batchLength + 4) return true
     return position + head.readInt32BE(at.batchLength) + at.batchLength + 4 <= this.source.size
   }
+}
+
+/** What was seen where a batch should be. */
+interface Look {
+  readonly zeros: number
+  /** It is a header of a batch but for what is wrong with it. */
+  readonly isHeader: boolean
 }
 
 function suspectOf({position, sizeInBytes, bytes, crc}: BatchCursor): Suspect {

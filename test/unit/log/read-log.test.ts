@@ -116,6 +116,44 @@ describe('damage has its kind, and reading goes on behind it', () => {
     expect(last.damage).toMatchObject([{kind: 'magic', position: 155, sizeInBytes: 78}])
   })
 
+  test.each([3, 127, -1])('behind magic %i a batch whose own CRC is false is shown all the same', async magic => {
+    const bytes = patched(three, 0, copy => {
+      copy.writeInt8(magic, 16)
+      copy[85 + 62]! ^= 1
+    })
+    const {batches, damage} = await reading(reusingSource(bytes))
+    expect(batches).toEqual(['85 magic 2 none false', '155 magic 2 none true'])
+    expect(damage).toMatchObject([{kind: 'magic', position: 0, sizeInBytes: 85}])
+  })
+
+  test('behind an unknown magic a second one, a last batch that is cut, and zeros are told apart from it', async () => {
+    const strange = patched(plain, 0, copy => copy.writeInt8(9, 16))
+    const places = async (...parts: Buffer[]) =>
+      (await reading(reusingSource(Buffer.concat(parts)))).damage.map(each => [each.kind, each.position])
+    expect(await places(strange, strange, plain)).toEqual([
+      ['magic', 0],
+      ['magic', 85],
+    ])
+    expect(await places(strange, transactional.subarray(0, 65))).toEqual([
+      ['magic', 0],
+      ['cut', 85],
+    ])
+    expect(await places(strange, Buffer.alloc(500))).toEqual([
+      ['magic', 0],
+      ['zero-fill', 85],
+    ])
+  })
+
+  test('an unknown magic whose length leads to nothing hides nothing', async () => {
+    for (const length of [100, 190, 2_000, -5]) {
+      const bytes = patched(three, 0, copy => {
+        copy.writeInt8(3, 16)
+        copy.writeInt32BE(length, 8)
+      })
+      expect(positions((await reading(reusingSource(bytes))).batches)).toEqual([85, 155])
+    }
+  })
+
   test('a batch within a record is not taken for the next one while the length leads to that', async () => {
     const nested = writeBatch({records: [{timestamp: 0n, key: null, value: three}]})
     nested.writeInt8(5, 16)
