@@ -27,6 +27,7 @@ export class LegacyMessage implements LegacyRecord {
   at = 0
   sizeInBytes = 0
   keyAt = 0
+  /** As it is stored: any negative one means null, as in Kafka. */
   keySize = -1
   valueAt = 0
   valueSize = -1
@@ -61,12 +62,12 @@ export class LegacyMessage implements LegacyRecord {
     this.offset = this.storedOffset
     this.timestamp = this.storedTimestamp
     this.keyAt = at + legacyLeastBytes[magic] - 4
-    this.keySize = Math.max(source.readInt32BE(this.keyAt - 4), -1)
+    this.keySize = source.readInt32BE(this.keyAt - 4)
     const keyLength = Math.max(this.keySize, 0)
     if (keyLength > end - this.keyAt - 4)
       return {problem: `key length ${keyLength} in a message of ${this.sizeInBytes} bytes`}
     this.valueAt = this.keyAt + keyLength + 4
-    this.valueSize = Math.max(source.readInt32BE(this.valueAt - 4), -1)
+    this.valueSize = source.readInt32BE(this.valueAt - 4)
     this.bytesLeft = end - this.valueAt - Math.max(this.valueSize, 0)
     if (this.bytesLeft < 0) return {problem: `value length ${this.valueSize} in a message of ${this.sizeInBytes} bytes`}
     return undefined

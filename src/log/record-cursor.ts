@@ -54,10 +54,10 @@ export class RecordCursor {
   /** Offset of this record minus the batch's base offset; 0 in a legacy record. */
   offsetDelta = 0
   keyAt = 0
-  /** −1: null. */
+  /** −1: null; a damaged legacy record may have any negative number (LegacyRecord.keySize). */
   keySize = -1
   valueAt = 0
-  /** −1: null. */
+  /** As {@link keySize}. */
   valueSize = -1
   headerCount = 0
   /** A message of magic 0 or 1, which has a CRC of its own (as stored, unsigned), no sequence, and no headers. */

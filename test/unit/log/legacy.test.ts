@@ -25,6 +25,20 @@ async function told(bytes: Buffer) {
 }
 
 describe('what a message says', () => {
+  test.each([0, 1] as const)('magic %i: a negative key or value size is shown as it stands, and is null', magic => {
+    const bytes = writeLegacy({magic, messages: [{timestamp: 5n, key: null, value: null}]})
+    bytes.writeInt32BE(-7, bytes.length - 8)
+    bytes.writeInt32BE(-(2 ** 31), bytes.length - 4)
+    const seen: unknown[] = []
+    scanBuffer(bytes, batch => {
+      const problem = batch.records(({keySize, valueSize, key, value}) => {
+        seen.push([keySize, valueSize, key, value])
+      })
+      seen.push(problem)
+    })
+    expect(seen).toEqual([[-7, -(2 ** 31), null, null], undefined])
+  })
+
   test('a message of 2015, from a mailing list', async () => {
     const bytes = Buffer.from('000000000000000000000016e97538bc0000ffffffff000000086d65737361676531', 'hex')
     const {batches} = await read(bytes)
