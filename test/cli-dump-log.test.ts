@@ -67,11 +67,11 @@ describe('a log as text', () => {
     expect(stdout).toBe(
       `Dumping ${name}\nLog starting offset: 0\n${batchA}` +
         '| offset: 0 CreateTime: 1700000000000 keySize: 2 valueSize: 2 sequence: -1 headers: [h="x"] key: "k1" payload: "v1"\n' +
-        '| offset: 1 CreateTime: 1700000000005 keySize: 2 valueSize: -1 sequence: -1 headerKeys: [] key: "k2"\n' +
+        '| offset: 1 CreateTime: 1700000000005 keySize: 2 valueSize: -1 sequence: -1 headers: [] key: "k2"\n' +
         batchB +
-        '| offset: 2 CreateTime: 1700000000010 keySize: -1 valueSize: 2 sequence: 0 headerKeys: [] payload: "tx"\n' +
+        '| offset: 2 CreateTime: 1700000000010 keySize: -1 valueSize: 2 sequence: 0 headers: [] payload: "tx"\n' +
         batchC +
-        '| offset: 3 CreateTime: 1700000000020 keySize: 4 valueSize: 6 sequence: -1 headerKeys: [] endTxnMarker: COMMIT coordinatorEpoch: 7\n',
+        '| offset: 3 CreateTime: 1700000000020 keySize: 4 valueSize: 6 sequence: -1 headers: [] endTxnMarker: COMMIT coordinatorEpoch: 7\n',
     )
     expect(stderr).toBe('')
     expect(exit).toBe(0)
@@ -313,7 +313,7 @@ describe('what is chosen', () => {
   test('a batch without a record that matches is not shown, in no format', async () => {
     put(name)
     expect((await kx('dump-log', '--key', 'k2', '--print-data-log', name)).stdout).toBe(
-      `Dumping ${name}\nLog starting offset: 0\n${batchA}| offset: 1 CreateTime: 1700000000005 keySize: 2 valueSize: -1 sequence: -1 headerKeys: [] key: "k2"\n`,
+      `Dumping ${name}\nLog starting offset: 0\n${batchA}| offset: 1 CreateTime: 1700000000005 keySize: 2 valueSize: -1 sequence: -1 headers: [] key: "k2"\n`,
     )
     expect((await kx('dump-log', '--key', 'nobody', name)).stdout).toBe(`Dumping ${name}\nLog starting offset: 0\n`)
     expect((await kx('dump-log', '--only', 'invalid', name)).stdout).toBe(`Dumping ${name}\nLog starting offset: 0\n`)

@@ -53,7 +53,8 @@ const keyText = constant('key: ')
 const payloadText = constant('payload: ')
 const headerKeysText = constant(' headerKeys: [')
 const headersText = constant(' headers: [')
-const noHeaders = constant(' headerKeys: []')
+const noHeaderKeys = constant(' headerKeys: []')
+const noHeaders = constant(' headers: []')
 const isValidText = constant(' isValid: ')
 const crcText = constant(' crc: ')
 const findingMark = constant('! ')
@@ -80,6 +81,8 @@ export class LogText implements LogVisitor {
   readonly #header: FieldWriter
   readonly #headerKey: FieldWriter
   readonly #isKafka: boolean
+  readonly #withHeaderValues: boolean
+  readonly #noHeaders: Uint8Array
 
   // Of the batch that is being visited.
   #batch: BatchCursor | undefined
@@ -95,6 +98,8 @@ export class LogText implements LogVisitor {
     this.#options = options
     this.#findings = new FindingList(options.path)
     this.#isKafka = options.dialect === 'kafka'
+    this.#withHeaderValues = !this.#isKafka && options.printDataLog
+    this.#noHeaders = this.#withHeaderValues ? noHeaders : noHeaderKeys
     this.#key = fieldWriter(options.keyFormat ?? 'string', options)
     this.#value = fieldWriter(options.valueFormat ?? 'string', options)
     this.#header = fieldWriter('string', options)
@@ -205,7 +210,7 @@ export class LogText implements LogVisitor {
       this.#prefix.write(out, this.#timeLabel, offset, timestamp, record.keySize, record.valueSize, sequence)
     } else this.#largeMetadata(record)
     if (this.#isLegacy) this.#legacy(record)
-    else if (record.headerCount === 0) out.ascii(noHeaders)
+    else if (record.headerCount === 0) out.ascii(this.#noHeaders)
     else this.#headers(record)
     if (this.#isControl) this.#control(record)
   }
@@ -240,7 +245,7 @@ export class LogText implements LogVisitor {
 
   #headers(record: RecordCursor): void {
     const out = this.#out
-    const withValues = !this.#isKafka && this.#options.printDataLog
+    const withValues = this.#withHeaderValues
     out.ascii(withValues ? headersText : headerKeysText)
     let isFirst = true
     for (const {keyBytes, value} of record.headers) {

@@ -76,6 +76,13 @@ test('header values are shown with the data, and only keys without', async () =>
   expect(await recordOf(one(null, null, headers), deep)).toMatch(/ headerKeys: \[plain,"a,b\]",""\]$/)
 })
 
+test('a record without headers has the label that one with headers has', async () => {
+  expect(await recordOf(one(Buffer.from('x')))).toMatch(/ sequence: -1 headers: \[\] payload: "x"$/)
+  const deep = {printDataLog: false, deepIteration: true}
+  expect(await recordOf(one(Buffer.from('x')), deep)).toMatch(/ sequence: -1 headerKeys: \[\]$/)
+  expect(await recordOf(one(Buffer.from('x')), {dialect: 'kafka'})).toMatch(/ headerKeys: \[\] payload: x$/)
+})
+
 test('raw text is the bytes as they are', async () => {
   expect(await recordOf(one(Buffer.from('"a\u{1b}[1m"')), {raw: true})).toContain(` payload: "a\u{1b}[1m"`)
   expect(await recordOf(one(Buffer.from('"a\u{1b}[1m"')))).toMatch(/ payload: '"a\\x1b\[1m"'$/)
