@@ -1,6 +1,18 @@
+/** What one record may have at most: it is held whole. */
+export const recordBytesAtMost = 134_217_728
+
+/** From here on a window is made as large as it may ever have to be: memory that is not used yet costs nothing. */
+const largeBytes = 4_194_304
+const spareBytes = 65_536
+
+/** Memory that windows use one after the other. */
+export interface WindowMemory {
+  bytes: Buffer
+}
+
 /** Plain bytes that come in pieces, of which as many are held as the record at hand needs. */
 export class PlainWindow {
-  bytes: Buffer = Buffer.alloc(0)
+  bytes: Buffer
   /** Of the next record in `bytes`. */
   at = 0
   /** Of what is held in `bytes`. */
@@ -13,7 +25,9 @@ export class PlainWindow {
   constructor(
     pieces: AsyncIterable<Buffer>,
     readonly atMost: number,
+    readonly memory: WindowMemory,
   ) {
+    this.bytes = memory.bytes
     this.#pieces = pieces[Symbol.asyncIterator]()
   }
 
@@ -56,15 +70,17 @@ export class PlainWindow {
     return value
   }
 
-  /** `size` is what the buffer must hold from `at` on. Never grown by more than is needed: a record may be 100 MiB. */
+  /** `size` is what the buffer must hold from `at` on. A record may have 100 MiB, and the next one a bit more. */
   #room(size: number, coming: number): void {
     if (this.limit + coming <= this.bytes.length && this.at + size <= this.bytes.length) return
     const held = this.bytes.subarray(this.at, this.limit)
     if (size <= this.bytes.length) this.bytes.copyWithin(0, this.at, this.limit)
     else {
-      const grown = Buffer.allocUnsafeSlow(size + 65_536)
+      const possible = Math.min(this.atMost - this.total + this.left + coming, recordBytesAtMost)
+      const grown = Buffer.allocUnsafeSlow((size > largeBytes ? Math.max(size, possible) : size) + spareBytes)
       held.copy(grown)
       this.bytes = grown
+      this.memory.bytes = grown
     }
     this.limit -= this.at
     this.at = 0

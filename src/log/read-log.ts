@@ -83,6 +83,8 @@ class Reading {
   /** Where the last whole batch ends. */
   #end: number
   #skippedBytes = 0
+  /** For records that are streamed. */
+  readonly #memory = {bytes: Buffer.alloc(0)}
   readonly #known: HeldSource
   readonly #finder: BatchFinder
   readonly #judge: LengthJudge
@@ -182,6 +184,7 @@ class Reading {
     const goesOn = await streamRecords(batch, {
       stored,
       maxDecompressedBytes: this.#plainBytes,
+      memory: this.#memory,
       visit(record: RecordCursor) {
         visitor.record(record)
         if (visitor.enough) return false

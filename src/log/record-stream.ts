@@ -3,19 +3,17 @@ import {CodecError} from './codec/stream.js'
 import {codecHint, plainPieces} from './codecs.js'
 import {LegacyMessage} from './legacy-message.js'
 import {obey, Survey, type WrapperRule, wrapperProblem} from './legacy-records.js'
-import {PlainWindow, TooManyBytes} from './plain-window.js'
+import {PlainWindow, recordBytesAtMost, TooManyBytes, type WindowMemory} from './plain-window.js'
 import {RecordCursor} from './record-cursor.js'
 
 export interface StreamOptions {
   /** The stored bytes of the records; asked for anew for each pass. */
   readonly stored: () => AsyncIterable<Buffer>
   readonly maxDecompressedBytes: number
+  readonly memory: WindowMemory
   /** After each record: false ends the reading. */
   readonly visit: (record: RecordCursor) => Promise<boolean> | boolean
 }
-
-/** What one record may have at most: it is held whole. */
-export const recordBytesAtMost = 134_217_728
 
 /**
  * The records of a batch that is not held, or whose plain bytes are not, one by one: memory grows to the largest record.
@@ -137,7 +135,7 @@ class RecordStream {
     const {magic, codec} = batch
     // What is stored plain is bounded by what is stored.
     const atMost = codec === 'none' ? batch.sizeInBytes : options.maxDecompressedBytes
-    const window = new PlainWindow(plainPieces(codec, options.stored(), {magic, remarks}), atMost)
+    const window = new PlainWindow(plainPieces(codec, options.stored(), {magic, remarks}), atMost, options.memory)
     try {
       return await read(window)
     } finally {

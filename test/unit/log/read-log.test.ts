@@ -1,4 +1,4 @@
-import {beforeAll, describe, expect, test} from 'vitest'
+import {beforeAll, describe, expect, test, vi} from 'vitest'
 import {bufferSource} from '../../../src/log/byte-source.js'
 import {compress, prepareCompression} from '../../../src/log/codecs.js'
 import {crc32c} from '../../../src/log/crc32c.js'
@@ -339,6 +339,28 @@ describe('a batch that is not held gives what one that is held gives', () => {
     const {batches} = await reading(bufferSource(Buffer.concat([plain, bytes])), {wholeBatchBytes: 0})
     expect(batches).toEqual(['0 magic 2 none true', '85 magic 2 lz4 false'])
   })
+
+  test.each(['none', 'lz4'] as const)(
+    'records that grow, in several batches, need no memory for each (%s)',
+    async codec => {
+      const sizes = [5_000_000, 6_000_000, 7_000_000, 8_000_000]
+      const each = sizes.map(size => ({timestamp: 0n, key: null, value: Buffer.alloc(size, 'x')}))
+      const one = writeBatch({codec, records: each})
+      const allocations = vi.spyOn(Buffer, 'allocUnsafeSlow')
+      const seen: number[] = []
+      const maxDecompressedBytes = 30_000_000
+      await readLog(
+        bufferSource(Buffer.concat([one, one, one])),
+        {batch: () => true, record: record => void seen.push(record.valueSize)},
+        {maxDecompressedBytes},
+      )
+      const allocated = allocations.mock.calls.reduce((sum, [size]) => sum + size, 0)
+      allocations.mockRestore()
+      expect(seen).toEqual([...sizes, ...sizes, ...sizes])
+      // Room for the largest record that there may be, once; the rest is what was held before it came.
+      expect(allocated).toBeLessThan(maxDecompressedBytes + 8_000_000)
+    },
+  )
 
   test('of its bytes there is the header', async () => {
     const seen: unknown[] = []
