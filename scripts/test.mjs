@@ -13,6 +13,8 @@ const isFull = process.argv.includes('--full')
 const isCi = Boolean(process.env.CI) && process.env.CI !== 'false'
 const reports = mkdtempSync(join(tmpdir(), 'kx-test-'))
 const minute = 60_000
+/** The fuzzer has four times as many inputs in the full run. */
+const unitMs = (isFull ? 60 : 20) * minute
 let interrupted = false
 process.on('SIGINT', () => {
   interrupted = true
@@ -83,7 +85,7 @@ async function otherNode() {
   if (!other) return tallyNotRun('the check with Node 24', 'it is not in the cache (./setup --for-tests gets it)', isCi)
   process.stdout.write('\n== kx with Node 24\n')
   const started = [tallyCommand(await run(other, ['bin/kx.js', '--version'], minute))]
-  if (isFull) started.push(await vitest('unit', [], 20 * minute, other))
+  if (isFull) started.push(await vitest('unit', [], unitMs, other))
   return sum(started)
 }
 
@@ -93,7 +95,7 @@ async function all() {
   if (built) writeFileSync(join(root, 'dist', '.built'), '') // setup need not build again
   tallies.push(await command('linter', ['node_modules/@biomejs/biome/bin/biome', 'check', '.']))
   tallies.push(await command('compiler', ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.test.json']))
-  if (!interrupted) tallies.push(await vitest('unit', [], 20 * minute))
+  if (!interrupted) tallies.push(await vitest('unit', [], unitMs))
   if (!built) {
     tallies.push(tallyNotRun('browser and cluster tests', 'they start what the build makes, and it failed', true))
     return sum(tallies)
