@@ -83,7 +83,7 @@ export class LengthJudge {
     readonly signal: AbortSignal | undefined,
   ) {}
 
-  /** `undefined`: the length is as good as any. */
+  /** `undefined`: there is no sign that the length is wrong. */
   async judge(suspect: Suspect): Promise<FalseLength | undefined> {
     const {position, sizeInBytes} = suspect
     if (this.#left(position) < 0) return undefined

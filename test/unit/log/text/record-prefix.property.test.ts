@@ -22,7 +22,7 @@ const starts = fc.constantFrom(
   999_999_999_999_990,
 )
 const walk = fc.tuple(starts, fc.array(steps, {minLength: 30, maxLength: 30})).map(([start, list]) => {
-  let value = start
+  let value: number = start
   return list.map(step => {
     value = Number.isSafeInteger(value + step) ? value + step : step
     return value
