@@ -1,9 +1,21 @@
-import {appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync} from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import {loadavg, tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {parseArgs} from 'node:util'
+import {gzipSync} from 'node:zlib'
 import {classPathOf, dumpLogClass} from '../../src/cluster/local/jvm.js'
 import {defaultSpec} from '../../src/cluster/spec.js'
+import {crc32c} from '../../src/log/crc32c.js'
+import {writeBatch} from '../../src/log/write-batch.js'
 import {summary} from '../../src/util/statistics.js'
 import {type Corpus, corpus, logName} from './dump-log-corpus.js'
 import {type Measured, measure} from './measure.js'
@@ -49,6 +61,11 @@ export async function dumpLogBench(flags: readonly string[]): Promise<void> {
       'no-tool': {type: 'boolean', default: false},
     },
   })
+  if (!existsSync(join(root, 'dist', 'src', 'cli', 'main.js'))) {
+    process.stderr.write('kx is measured as users run it: build it first, with npm run build.\n')
+    process.exitCode = 2
+    return
+  }
   const found = await corpus(defaultSpec.kafkaVersion, say)
   say(`load average ${loadavg()[0]?.toFixed(1)}; Kafka ${found.version}, Node ${process.version}`)
   const rounds = Number(values.rounds)
@@ -105,6 +122,10 @@ async function bounds(found: Corpus, rounds: number): Promise<number> {
     writeFileSync(sparse, readFileSync(join(found.none, logName)).subarray(0, 4_000_000))
     truncateSync(sparse, 5 * 1024 ** 3)
     appendFileSync(sparse, readFileSync(join(found.none, logName)).subarray(4_000_000, 8_000_000))
+    const million = join(folder, '00000000000000000002.log')
+    writeFileSync(million, manyRecords(1_000_000))
+    const bomb = join(folder, '00000000000000000003.log')
+    writeFileSync(bomb, bombOf(1024 ** 3))
     const large = join(found.large, logName)
     const runs: [string, string[], number, number][] = [
       ['tiny file', [tiny], 300, 150],
@@ -113,7 +134,10 @@ async function bounds(found: Corpus, rounds: number): Promise<number> {
       ['1 GB, --print-data-log', ['--print-data-log', large], Number.POSITIVE_INFINITY, 150],
       ['1 GB, -o ndjson deep', ['-o', 'ndjson', '--deep-iteration', large], Number.POSITIVE_INFINITY, 150],
       ['5 GiB with a hole', [sparse], Number.POSITIVE_INFINITY, 150],
-      ['5 GiB with a hole, verify', ['--verify', sparse], Number.POSITIVE_INFINITY, 150],
+      ['5 GiB with a hole, --verify', ['--verify', sparse], Number.POSITIVE_INFINITY, 150],
+      ['1 M records in one batch', ['--print-data-log', million], Number.POSITIVE_INFINITY, 150],
+      ['1 M records in one batch, --verify', ['--verify', million], Number.POSITIVE_INFINITY, 150],
+      ['1 GiB of zeros in 1 MB of gzip', ['--print-data-log', bomb], Number.POSITIVE_INFINITY, 150],
     ]
     let missed = 0
     for (const [label, args, atMostMs, atMostMiB] of runs) {
@@ -128,6 +152,24 @@ async function bounds(found: Corpus, rounds: number): Promise<number> {
   } finally {
     rmSync(folder, {recursive: true, force: true})
   }
+}
+
+function manyRecords(count: number): Buffer {
+  const value = Buffer.from(
+    'a value of the usual length, which is some ninety bytes in the records of this benchmark ....',
+  )
+  const one = (n: number) => ({timestamp: 1_700_000_000_000n + BigInt(n), key: null, value})
+  return writeBatch({baseOffset: 0n, records: Array.from({length: count}, (_, n) => one(n))})
+}
+
+/** A batch whose records are nothing but zeros, very well compressed. */
+function bombOf(plainBytes: number): Buffer {
+  const stored = gzipSync(Buffer.alloc(plainBytes))
+  const header = writeBatch({codec: 'gzip', records: [{timestamp: 0n, key: null, value: null}]}).subarray(0, 61)
+  const batch = Buffer.concat([header, stored])
+  batch.writeInt32BE(batch.length - 12, 8)
+  batch.writeUInt32BE(crc32c(batch.subarray(21)), 17)
+  return batch
 }
 
 function median(runs: readonly Measured[]): Measured {
