@@ -2,7 +2,7 @@ import {defineConfig} from 'vitest/config'
 
 // Three kinds of tests (docs/DESIGN.md, "Tests"): unit tests need nothing, cluster tests need real brokers and run one
 // after another, browser tests need Chromium.
-const common = {disableConsoleIntercept: true, retry: 0}
+const common = {disableConsoleIntercept: true, retry: 0, setupFiles: ['test/seed.ts']}
 
 export default defineConfig({
   test: {

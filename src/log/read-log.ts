@@ -228,7 +228,6 @@ class Reading {
     this.visitor.damage?.(damage)
     const next = damage.position + damage.sizeInBytes
     const isLast = next === this.#walk.size
-    if (!isLast) this.#skippedBytes += damage.sizeInBytes
     this.#walk.forget()
     this.#walk.jump(next)
     return !isLast
@@ -236,6 +235,8 @@ class Reading {
 
   #count(position: number, sizeInBytes: number): void {
     this.#batches++
+    // One damage may follow another: what was skipped is known when the next batch is.
+    this.#skippedBytes += position - this.#end
     this.#validBytes += sizeInBytes
     this.#end = position + sizeInBytes
   }
