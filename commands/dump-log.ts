@@ -12,6 +12,7 @@ import type {reportText} from '../src/log/verify/report-text.js'
 import {KxError} from '../src/util/errors.js'
 import {bytes, duration} from '../src/util/format.js'
 import {decoders, dumpLogArguments, dumpLogFlags} from './dump-log-flags.js'
+import {checkFlags, usage} from './dump-log-usage.js'
 
 type DumpFlags = FlagsOf<typeof DumpLog>
 
@@ -45,6 +46,7 @@ export default class DumpLog extends KxCommand<typeof DumpLog> {
     args: ArgsOf<typeof DumpLog>,
     session: Session,
   ): Promise<StreamedAnswer> {
+    checkFlags(flags, this.asked(flags))
     const run = await runOf(flags, (args.files ?? []) as unknown as readonly string[])
     const options = await optionsOf(flags, this.asked(flags), session)
     return {
@@ -60,6 +62,8 @@ type Run = (make: (style?: KafkaStyle) => Promise<DumpWriter>, options: DumpOpti
 
 /** What is read: files, a partition of a running cluster, or either as it grows. */
 async function runOf(flags: DumpFlags, args: readonly string[]): Promise<Run> {
+  const named = await topicOf(flags, args)
+  if (named) return liveRun({...flags, ...named})
   const paths = [...args, ...(flags.files === undefined ? [] : flags.files.split(','))]
   const asked = liveFlags.filter(flag => flags[flag] !== undefined).map(flag => `--${flag}`)
   const [path, ...others] = paths
@@ -83,6 +87,21 @@ async function runOf(flags: DumpFlags, args: readonly string[]): Promise<Run> {
   }
   const {dumpAll} = await import('../src/inspect/dump.js')
   return async (make, options) => dumpAll(paths, await make(), options)
+}
+
+/** `orders:0`, and `orders` where a partition or broker is asked for; files of that name go before. */
+async function topicOf(
+  flags: DumpFlags,
+  [name, ...others]: readonly string[],
+): Promise<{topic: string; partition?: number} | undefined> {
+  if (name === undefined || others.length > 0 || flags.files !== undefined || flags.topic !== undefined)
+    return undefined
+  const [, topic, digits] = /^([A-Za-z0-9._-]{1,249})(?::(\d{1,9}))?$/.exec(name) ?? []
+  const isAsked = digits !== undefined || flags.partition !== undefined || flags.broker !== undefined
+  if (topic === undefined || !isAsked || (digits !== undefined && flags.partition !== undefined)) return undefined
+  const {isThere} = await import('../src/inspect/files.js')
+  if (await isThere(name)) return undefined
+  return digits === undefined ? {topic} : {topic, partition: Number(digits)}
 }
 
 const liveFlags = ['topic', 'partition', 'broker', 'cluster', 'group', 'transactional-id', 'share-group'] as const
@@ -113,10 +132,6 @@ async function liveRun(flags: DumpFlags): Promise<Run> {
     const found = await partitionFor({group, transactionalId, shareGroup}, {...where, topic})
     return dumpLive({...where, ...request, ...found}, makeStyled, options)
   }
-}
-
-function usage(message: string, ...suggestions: string[]): KxError {
-  return new KxError('usage', 'KX_USAGE', message, {suggestions})
 }
 
 async function optionsOf(flags: DumpFlags, format: Format, {signal, progress}: Session): Promise<DumpOptions> {
@@ -244,7 +259,7 @@ async function reportForm(format: Format, view: View): Promise<ReportForm> {
     const {reportText} = await import('../src/log/verify/report-text.js')
     return forms.textReports(report => textOf(report, view, reportText))
   }
-  throw usage(`--verify has no -o ${format}.`, '--verify -o text', '--verify -o json', '--verify -o ndjson')
+  throw usage(`--verify has no -o ${format}.`)
 }
 
 function reportsFor(view: View): (report: Report) => Promise<string> {

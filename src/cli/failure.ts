@@ -64,6 +64,7 @@ function usage(error: ParserError, flags: readonly string[], command: string): F
     .replace(/^Parsing (--\S+) *\n\t/, '$1: ')
     .replace(/^Nonexistent flag(s?): /, 'Unknown flag$1: ')
     .replace(/^The following errors? occurred:\s+/, '')
+    .replace(/(--[\w-]+)=true\b/g, '$1')
     .trim()
   return {
     kind: 'usage',

@@ -10,6 +10,7 @@ import type {Write} from '../log/text/line-writer.js'
 import {KxError} from '../util/errors.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
 import {Limited} from './limited.js'
+import {Meanings} from './meanings.js'
 import {isPreallocated, readOptionsFor} from './reading.js'
 import {WatchingVisitor} from './watch.js'
 
@@ -52,25 +53,26 @@ export class CsvWriter implements DumpWriter {
       )
     }
     await this.#begin()
-    const {redact, filter} = this.#options
-    const rows = new RowsVisitor(this.#rows, this.#write, {
-      file: file.path,
-      header: redact ? redactedJson : bytesJson,
-      redact,
-    })
+    const {redact, raw, filter} = this.#options
+    const findings = new FindingList(file.path)
+    const tell = (finding: Omit<Finding, 'file'>): void => {
+      findings.add(finding)
+      const at = finding.position === undefined ? '' : ` at ${finding.position}`
+      if (finding.severity !== 'info') this.#options.warning(`${file.path}${at}: ${finding.explanation}`)
+    }
+    const shown = {
+      columns: {file: file.path, header: redact ? redactedJson : bytesJson, redact, raw},
+      meanings: await Meanings.for(input.decoder, this.#options),
+      odd: tell,
+    }
+    const rows = new RowsVisitor(this.#rows, this.#write, shown)
     const limited = new Limited(rows, true, this.#left, left => {
       this.#left = left
     })
     const chosen = logFilter(filter)
     const visitor: LogVisitor = chosen ? new FilteredVisitor(limited, chosen, looksIntoRecords(filter)) : limited
-    const findings = new FindingList(file.path)
     const watched = {path: file.path, preallocated: await isPreallocated(input), maxBytes: this.#options.maxBytes}
-    const watching = new WatchingVisitor(visitor, watched, finding => {
-      findings.add(finding)
-      const at = finding.position === undefined ? '' : ` at ${finding.position}`
-      if (finding.severity !== 'info') this.#options.warning(`${file.path}${at}: ${finding.explanation}`)
-    })
-    await readLog(file, watching, await readOptionsFor(input, this.#options))
+    await readLog(file, new WatchingVisitor(visitor, watched, tell), await readOptionsFor(input, this.#options))
     await rows.drain()
     return findings.all()
   }
@@ -96,18 +98,25 @@ export class CsvWriter implements DumpWriter {
   }
 }
 
+interface Shown {
+  readonly columns: CsvOptions
+  readonly meanings: Meanings
+  /** Something about a record that cannot be made sense of. */
+  readonly odd: (finding: Omit<Finding, 'file'>) => void
+}
+
 class RowsVisitor implements LogVisitor {
   readonly #text: Rows
   readonly #write: Write
-  readonly #options: CsvOptions
+  readonly #shown: Shown
   #rows: CsvRow[] = []
   #bytes = 0
   #batch: BatchCursor | undefined
 
-  constructor(text: Rows, write: Write, options: CsvOptions) {
+  constructor(text: Rows, write: Write, shown: Shown) {
     this.#text = text
     this.#write = write
-    this.#options = options
+    this.#shown = shown
   }
 
   batch(batch: BatchCursor): boolean {
@@ -117,7 +126,9 @@ class RowsVisitor implements LogVisitor {
 
   record(record: RecordCursor): void {
     if (this.#batch === undefined) return
-    this.#rows.push(csvRow(this.#batch, record, this.#options))
+    const {columns, meanings, odd} = this.#shown
+    this.#rows.push(csvRow(this.#batch, record, columns))
+    for (const finding of meanings.oddities(record, this.#batch.isControl)) odd(finding)
     this.#bytes += record.sizeInBytes
   }
 

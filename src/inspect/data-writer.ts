@@ -19,7 +19,7 @@ import {KxError} from '../util/errors.js'
 import {Chunks} from './chunks.js'
 import {type Framing, Lines} from './framing.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter, FollowedLog, Following} from './job.js'
-import {Meanings} from './meanings.js'
+import {Meanings, oddities} from './meanings.js'
 import {Promptly} from './promptly.js'
 import {isPreallocated, readOptionsFor} from './reading.js'
 import {WatchingVisitor} from './watch.js'
@@ -211,12 +211,10 @@ class DataVisitor implements LogVisitor {
   record(record: RecordCursor): void {
     if (this.enough) return
     const fields = recordFields(record, this.#key, this.#value, this.#header)
-    const {json, problems} = this.#meanings.of(record, this.#isControl)
+    const meaning = this.#meanings.of(record, this.#isControl)
+    const {json} = meaning
     this.#chunks.add(this.#framing.record(json === '' ? fields : `${fields},${json}`))
-    for (const explanation of problems) {
-      const code = this.#isControl ? 'control-record' : 'decoder'
-      this.#odd({code, severity: 'warning', offset: record.offset, explanation})
-    }
+    for (const finding of oddities(meaning, record.offset, this.#isControl)) this.#odd(finding)
     this.#writer.took()
   }
 

@@ -10,32 +10,36 @@ import type {DumpInput, DumpOptions, DumpWriter} from './job.js'
 
 /** Shows all inputs, in their order; one that can't be read does not stop the others. Gives the exit code. */
 export async function dumpAll(paths: readonly string[], writer: DumpWriter, options: DumpOptions): Promise<number> {
-  let unreadable = false
-  let found = false
+  const exits = new Set<number>()
   for (const path of paths) {
     options.signal.throwIfAborted()
     if (writer.enough) break
     try {
-      found = (await dumpOne(path, writer, options)) || found
+      exits.add(exitOf(await dumpOne(path, writer, options)))
     } catch (error) {
       if (options.signal.aborted || !(error instanceof KxError) || error.kind !== 'input') throw error
-      unreadable = true
+      exits.add(exitCode.input)
       await writer.failed(path, error)
     }
   }
   await writer.end()
-  if (unreadable) return exitCode.input
-  return found ? exitCode.no : exitCode.ok
+  return Math.max(exitCode.ok, ...exits)
 }
 
-/** Whether something was found that is wrong. */
-async function dumpOne(path: string, writer: DumpWriter, options: DumpOptions): Promise<boolean> {
+/** A file of a folder that can't be read counts as if it had been named itself. */
+function exitOf(findings: readonly Finding[]): number {
+  if (findings.some(({code}) => code === 'unreadable')) return exitCode.input
+  return isWrong(findings) ? exitCode.no : exitCode.ok
+}
+
+/** What was found that is wrong. */
+async function dumpOne(path: string, writer: DumpWriter, options: DumpOptions): Promise<readonly Finding[]> {
   const opening = {reuse: writer.readsOnce, signal: options.signal, ...spoolLimit(options)}
   if (path !== '-' && (await inspected(path)).isDirectory()) {
     await using folder = new DiskFolder(path, opening)
     // A folder that can't be read is told before anything is printed for it.
     await folder.list()
-    return isWrong(await writer.folder({path, folder}))
+    return writer.folder({path, folder})
   }
   await using file = await openFile(path, opening)
   await using folder = file.folder
@@ -43,7 +47,7 @@ async function dumpOne(path: string, writer: DumpWriter, options: DumpOptions): 
   const change = await file.change()
   if (change) options.warning(`${path} ${change} while it was read: what is shown is its first ${file.size} bytes.`)
   // What was being written is no damage.
-  return isWrong(change === 'grew' ? findings.filter(({code}) => !tails.has(code)) : findings)
+  return change === 'grew' ? findings.filter(({code}) => !tails.has(code)) : findings
 }
 
 /** One file of whatever folder. */

@@ -5,7 +5,7 @@ import {readLog} from '../log/read-log.js'
 import {escapedString} from '../log/text/encodings.js'
 import type {Write} from '../log/text/line-writer.js'
 import {KxError} from '../util/errors.js'
-import {bytes as bytesText} from '../util/format.js'
+import {bytes as bytesText, plural} from '../util/format.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
 
 /** What is read of one batch to explain it. */
@@ -13,7 +13,7 @@ const batchBytesAtMost = 67_108_864
 const bytesPerLine = 8
 /** Bytes of a field that are shown one by one. */
 const shownBytes = 256
-const hidden = /^(header )?(key|value)$|^records$/
+const hidden = /^(header )?(key|value)$|^records$|^leftover$/
 
 /** `--explain --at POSITION`: one batch as an annotated hexdump, field by field. */
 export class ExplainWriter implements DumpWriter {
@@ -39,7 +39,7 @@ export class ExplainWriter implements DumpWriter {
     if (this.#at >= file.size) {
       throw new KxError('usage', 'KX_USAGE', `${file.path} has ${file.size} bytes: there is no position ${this.#at}.`)
     }
-    const {position, sizeInBytes} = await batchAt(input, this.#at, this.#options)
+    const {position, sizeInBytes, isBatch} = await batchAt(input, this.#at, this.#options)
     if (sizeInBytes > batchBytesAtMost) {
       throw new KxError(
         'input',
@@ -49,11 +49,10 @@ export class ExplainWriter implements DumpWriter {
     }
     const bytes = Buffer.from(await file.read(position, Math.min(sizeInBytes, file.size - position)))
     const {fields, problem} = await explainBatch(bytes, position)
-    const shown = this.#options.redact ? fields.map(withoutContent) : fields
+    const shown = this.#options.redact ? fields.map(field => withoutContent(field, isBatch)) : fields
+    const told = this.#options.redact && !isBatch ? problem && 'these bytes are no batch' : problem
     await this.#write(
-      Buffer.from(
-        this.#asJson ? asJson(file.path, position, shown, problem) : asText(file.path, position, shown, problem),
-      ),
+      Buffer.from(this.#asJson ? asJson(file.path, position, shown, told) : asText(file.path, position, shown, told)),
     )
     const isWrong = problem !== undefined || fields.some(({name, value}) => name === 'crc' && value.includes('WRONG'))
     const explanation = problem ?? 'The stored CRC is not that of the bytes.'
@@ -76,7 +75,7 @@ async function batchAt(
   {file}: DumpInput,
   at: number,
   {signal}: DumpOptions,
-): Promise<{position: number; sizeInBytes: number}> {
+): Promise<{position: number; sizeInBytes: number; isBatch: boolean}> {
   let found: {position: number; sizeInBytes: number} | undefined
   let passed = false
   await readLog(
@@ -94,12 +93,16 @@ async function batchAt(
     },
     {signal},
   )
-  return found ?? {position: at, sizeInBytes: Math.min(file.size - at, 65_536)}
+  return found
+    ? {...found, isBatch: true}
+    : {position: at, sizeInBytes: Math.min(file.size - at, 65_536), isBatch: false}
 }
 
-function withoutContent(field: ExplainedField): ExplainedField {
-  if (!hidden.test(field.name)) return field
-  return {...field, bytes: Buffer.alloc(0), value: field.value || `<redacted, ${field.bytes.length} bytes>`}
+/** Bytes that are no batch may be anything, even where a header would have numbers. */
+function withoutContent(field: ExplainedField, isBatch: boolean): ExplainedField {
+  if (isBatch && !hidden.test(field.name)) return field
+  const redacted = `<redacted, ${plural(field.bytes.length, 'byte')}>`
+  return {...field, bytes: Buffer.alloc(0), value: isBatch && field.value ? `${field.value} ${redacted}` : redacted}
 }
 
 function asText(

@@ -1,6 +1,8 @@
-import {constants, type Stats} from 'node:fs'
+import {constants, open as openDescriptor, type Stats} from 'node:fs'
 import {type FileHandle, open, readdir, stat} from 'node:fs/promises'
+import {Socket} from 'node:net'
 import {basename, dirname, join} from 'node:path'
+import {promisify} from 'node:util'
 import type {Folder, OpenFile} from '../log/folder.js'
 import {KxError, messageOf, systemCode} from '../util/errors.js'
 import {isGzip, spooled} from './spool.js'
@@ -22,6 +24,8 @@ export interface OpenOptions {
   /** How many bytes a pipe or a compressed file may unpack to. */
   readonly maxSpoolBytes?: number
   readonly signal?: AbortSignal
+  /** Whoever named no pipe does not wait for its writer. */
+  readonly refusesPipes?: boolean
 }
 
 /** Only reading, and never waiting for the other end of a pipe. No file is created, changed, or mapped. */
@@ -37,7 +41,7 @@ export async function openFile(path: string, options: OpenOptions = {}): Promise
   const found = await inspected(path)
   if (found.isDirectory()) throw unreadable(path, 'KX_IS_A_FOLDER', 'it is a folder', 'Name a file in it.')
   const folder = new DiskFolder(dirname(path), options)
-  if (found.isFIFO()) return fromPipe(path, options)
+  if (found.isFIFO() && !options.refusesPipes) return fromPipe(path, options)
   if (!found.isFile())
     throw unreadable(path, 'KX_NO_FILE', `it is ${kindOf(found)}, not a file`, 'Copy the bytes into a file first.')
   const handle = await opened(path)
@@ -56,11 +60,20 @@ export async function inspected(path: string): Promise<Stats> {
   }
 }
 
+export async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** A file handle would wait for the writer in a thread that no signal reaches. */
 async function fromPipe(path: string, options: OpenOptions): Promise<DiskFile> {
-  const handle = await open(path, constants.O_RDONLY).catch(error => {
+  const fd = await promisify(openDescriptor)(path, readOnly).catch(error => {
     throw readingFailed(path, error)
   })
-  return spooled({path, name: basename(path), folder: undefined}, () => handle.createReadStream(), options)
+  const stream = () => new Socket({fd, readable: true, writable: false})
+  return spooled({path, name: basename(path), folder: undefined}, stream, options)
 }
 
 async function opened(path: string): Promise<FileHandle> {
@@ -132,7 +145,7 @@ export class DiskFolder implements Folder, AsyncDisposable {
     readonly path: string,
     options: OpenOptions = {},
   ) {
-    this.#options = {...options, reuse: false}
+    this.#options = {...options, reuse: false, refusesPipes: true}
   }
 
   async list(): Promise<readonly string[]> {
@@ -174,6 +187,7 @@ export class DiskFolder implements Folder, AsyncDisposable {
 
 function kindOf(found: Stats): string {
   if (found.isCharacterDevice() || found.isBlockDevice()) return 'a device'
+  if (found.isFIFO()) return 'a named pipe'
   return found.isSocket() ? 'a socket' : 'something special'
 }
 
@@ -198,5 +212,5 @@ function readingFailed(path: string, error: unknown): KxError {
 }
 
 function unreadable(path: string, code: `KX_${string}`, why: string, cure: string): KxError {
-  return new KxError('input', code, `${path} can't be read: ${why}.`, {suggestions: [cure]})
+  return new KxError('input', code, `${path === '' ? '""' : path} can't be read: ${why}.`, {suggestions: [cure]})
 }

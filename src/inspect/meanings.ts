@@ -1,6 +1,7 @@
 import {controlRecord} from '../log/decode/control.js'
 import type {DecoderName, RecordDecoder} from '../log/decode/decoder.js'
 import {type BytesJson, bytesJson, redactedJson, valueJson} from '../log/json.js'
+import type {Finding} from '../log/finding.js'
 import type {RecordCursor} from '../log/record-cursor.js'
 import type {DumpOptions} from './job.js'
 import {decoderNamed} from './reading.js'
@@ -12,6 +13,13 @@ export interface Meaning {
 }
 
 const nothing: Meaning = {json: '', problems: []}
+const none: readonly Omit<Finding, 'file'>[] = []
+
+/** The problems of a record as findings. */
+export function oddities({problems}: Meaning, offset: bigint, isControl: boolean): readonly Omit<Finding, 'file'>[] {
+  const code = isControl ? 'control-record' : 'decoder'
+  return problems.map(explanation => ({code, severity: 'warning', offset, explanation}))
+}
 
 /** What the records of internal topics and of control batches mean, as JSON. */
 export class Meanings {
@@ -36,5 +44,11 @@ export class Meanings {
     // What could not be decoded stands as key and value already.
     const {rawKey: _key, rawValue: _value, ...decoded} = this.#decoder.decode({offset, key, value})
     return {json: `"decoded":${valueJson(decoded, this.#bytes)}`, problems: decoded.problems}
+  }
+
+  /** What cannot be made sense of. */
+  oddities(record: RecordCursor, isControl: boolean): readonly Omit<Finding, 'file'>[] {
+    if (!isControl && this.#decoder === undefined) return none
+    return oddities(this.of(record, isControl), record.offset, isControl)
   }
 }

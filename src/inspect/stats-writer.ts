@@ -59,7 +59,7 @@ export class StatsWriter implements DumpWriter {
     const counting = new Counting(path)
     const kinds = new Map<FileKind, {files: number; sizeInBytes: number}>()
     for (const name of await folder.list()) {
-      const file = await folder.open(name)
+      const file = await opened(folder, name, counting)
       if (!file) continue
       const classified = classify(name, await file.read(0, headBytes), file.size)
       const {kind} = classified
@@ -68,6 +68,7 @@ export class StatsWriter implements DumpWriter {
       if (kind !== 'log') continue
       await this.#count(file, await isPreallocated({file, folder, classified}), counting)
     }
+    for (const error of counting.unreadable) this.#options.failed(error)
     const bytesByKind = [...kinds].map(([kind, sums]) => ({kind, ...sums}))
     this.#reports.push({path, stats: counting.stats.stats, bytesByKind, findingCount: counting.count})
     return counting.findings.all()
@@ -98,7 +99,20 @@ export class StatsWriter implements DumpWriter {
   }
 }
 
+/** One that can't be read is told, and the others are counted. */
+async function opened(folder: DumpFolder['folder'], name: string, counting: Counting): Promise<OpenFile | undefined> {
+  try {
+    return await folder.open(name)
+  } catch (error) {
+    if (!(error instanceof KxError) || error.kind !== 'input') throw error
+    counting.add({code: 'unreadable', severity: 'error', file: `${folder.path}/${name}`, explanation: error.message})
+    counting.unreadable.push(error)
+    return undefined
+  }
+}
+
 class Counting {
+  readonly unreadable: KxError[] = []
   readonly stats = new StatsVisitor()
   readonly findings: FindingList
   count = 0

@@ -64,10 +64,14 @@ export class TextWriter implements DumpWriter {
   async file(input: DumpInput): Promise<readonly Finding[]> {
     const {file, folder = nothing} = input
     const out = this.#dumpOut(file.path)
-    const {findings, unreadable} = await (this.#dialect === 'kafka'
-      ? this.#kafka(input, folder, out)
-      : this.#kx(input, folder, out))
+    const {
+      findings,
+      untold = [],
+      unreadable,
+    } = await (this.#dialect === 'kafka' ? this.#kafka(input, folder, out) : this.#kx(input, folder, out))
     await this.#out.drain()
+    const isPrepared = untold.some(({code}) => code === 'zero-fill') && (await isPreallocated(input))
+    for (const finding of untold) if (!isPrepared || finding.code !== 'zero-fill') this.#complain(finding)
     if (this.#dialect === 'kafka' && isLog(input) && findings.some(({code}) => code === 'zero-fill')) {
       if (await isPreallocated(input)) return findings.filter(({code}) => code !== 'zero-fill')
     }
@@ -160,7 +164,7 @@ export class TextWriter implements DumpWriter {
     const text = new LogText(this.#out, {...options, path, name, dialect: this.#dialect, printDataLog, deepIteration})
     const end = await readLog(input.file, options.wrap?.(text) ?? text, from)
     text.end(end)
-    return {findings: text.findings}
+    return {findings: text.findings, untold: text.untold}
   }
 
   async #textFile({file, classified}: DumpInput, kind: FileKind): Promise<readonly Finding[]> {
@@ -217,6 +221,13 @@ export class TextWriter implements DumpWriter {
       complain: line => this.#options.complain(line),
       absolutePath: resolve(path),
     }
+  }
+
+  /** In the dialect `kafka`, whose lines are the tool's own, the rest is told on stderr. */
+  #complain({file, position, offset, explanation}: Finding): void {
+    if (this.#dialect !== 'kafka') return
+    const at = position !== undefined ? ` at ${position}` : offset !== undefined ? `, offset ${offset}` : ''
+    this.#options.complain(`${escapedString(file)}${at}: ${escapedString(explanation)}`)
   }
 
   #line(text: string): void {

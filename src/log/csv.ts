@@ -4,8 +4,8 @@ import {type BytesJson, headersJson} from './json.js'
 import type {RecordCursor} from './record-cursor.js'
 
 /**
- * A row per record. Keys and values are text where they are UTF-8, else base64; the column before says which, and is empty
- * for null. Headers are JSON, with all they hold.
+ * A row per record. Keys and values are text where they are UTF-8 that drives no terminal, else base64; the column before
+ * says which, and is empty for null. Headers are JSON, with all they hold.
  */
 export const csvColumns = [
   'file',
@@ -39,9 +39,14 @@ export interface CsvOptions {
   readonly header: BytesJson
   /** Keys and values are left out. */
   readonly redact: boolean
+  /** Whatever is UTF-8 is written as it is. */
+  readonly raw: boolean
 }
 
-export function csvRow(batch: BatchCursor, record: RecordCursor, {file, header, redact}: CsvOptions): CsvRow {
+/** Controls but tab and line ends, and characters that turn the direction of a text around. */
+const driving = /[^\P{Cc}\t\n\r]|\p{Bidi_Control}|[\p{Zl}\p{Zp}]/u
+
+export function csvRow(batch: BatchCursor, record: RecordCursor, {file, header, redact, raw}: CsvOptions): CsvRow {
   const headers = record.headerCount === 0 ? '' : `[${headersJson(record, header)}]`
   return [
     file,
@@ -58,16 +63,17 @@ export function csvRow(batch: BatchCursor, record: RecordCursor, {file, header, 
     batch.isControl,
     batch.codec,
     batch.crcIsRight,
-    ...bytesColumns(record.key, redact),
-    ...bytesColumns(record.value, redact),
+    ...bytesColumns(record.key, redact, raw),
+    ...bytesColumns(record.value, redact, raw),
     headers,
   ]
 }
 
-function bytesColumns(bytes: Buffer | null, redact: boolean): readonly [number, string, string] {
+function bytesColumns(bytes: Buffer | null, redact: boolean, raw: boolean): readonly [number, string, string] {
   if (bytes === null) return [-1, '', '']
   if (redact) return [bytes.length, 'redacted', '']
-  return isUtf8(bytes)
-    ? [bytes.length, 'utf8', bytes.toString('utf8')]
+  const text = isUtf8(bytes) ? bytes.toString('utf8') : undefined
+  return text !== undefined && (raw || !driving.test(text))
+    ? [bytes.length, 'utf8', text]
     : [bytes.length, 'base64', bytes.toString('base64')]
 }

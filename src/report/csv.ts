@@ -30,9 +30,8 @@ export function csvLines(
   safe: boolean,
 ): string {
   return stringify(
-    rows.map(row =>
-      row.map(value => (typeof value === 'bigint' || typeof value === 'boolean' ? String(value) : value)),
-    ),
+    // Numbers stay numbers, so that a negative one is taken for no formula.
+    rows.map(row => row.map(value => (typeof value === 'boolean' ? String(value) : value))),
     {record_delimiter: '\n', escape_formulas: safe},
   )
 }

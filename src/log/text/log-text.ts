@@ -17,6 +17,7 @@ import {
   safeJson,
 } from './field-text.js'
 import {FindingList} from './finding-list.js'
+import {plural} from '../../util/format.js'
 import {constant, type LineWriter} from './line-writer.js'
 import {RecordPrefix} from './record-prefix.js'
 
@@ -75,6 +76,7 @@ export class LogText implements LogVisitor {
   readonly #out: LineWriter
   readonly #options: LogTextOptions
   readonly #findings: FindingList
+  readonly #untold: FindingList
   readonly #prefix = new RecordPrefix()
   readonly #key: FieldWriter
   readonly #value: FieldWriter
@@ -92,11 +94,14 @@ export class LogText implements LogVisitor {
   /** The offset that follows the last record; NaN before the first, and where numbers are not exact. */
   #following = Number.NaN
   #lastOffset: bigint | undefined
+  /** At the end of a log the tool has a line for it. */
+  #damage: Omit<Finding, 'file'> | undefined
 
   constructor(out: LineWriter, options: LogTextOptions) {
     this.#out = out
     this.#options = options
     this.#findings = new FindingList(options.path)
+    this.#untold = new FindingList(options.path)
     this.#isKafka = options.dialect === 'kafka'
     this.#withHeaderValues = !this.#isKafka && options.printDataLog
     this.#noHeaders = this.#withHeaderValues ? noHeaders : noHeaderKeys
@@ -119,20 +124,29 @@ export class LogText implements LogVisitor {
     return this.#findings.all()
   }
 
+  /** In the dialect `kafka`: those that none of the tool's lines tells. */
+  get untold(): readonly Finding[] {
+    return this.#untold.all()
+  }
+
   batch(batch: BatchCursor): boolean {
     this.#batch = batch
+    this.#flushDamage()
     this.#timeLabel = timeLabel(batch.timestampType)
     this.#isControl = batch.isControl
     this.#isLegacy = batch.magic < 2
     writeBatchLine(this.#out, batch)
     if (!batch.crcIsRight) {
-      this.#tell({
-        code: 'crc',
-        severity: 'error',
-        position: batch.position,
-        offset: batch.baseOffset,
-        explanation: `the stored CRC of the batch is ${batch.crc}, that of its bytes is ${batch.computedCrc}`,
-      })
+      this.#tell(
+        {
+          code: 'crc',
+          severity: 'error',
+          position: batch.position,
+          offset: batch.baseOffset,
+          explanation: `the stored CRC of the batch is ${batch.crc}, that of its bytes is ${batch.computedCrc}`,
+        },
+        'in a line',
+      )
     }
     if (batch.codec === 'unknown') {
       this.#tell({
@@ -171,18 +185,28 @@ export class LogText implements LogVisitor {
     const {maxBytes} = this.#options
     const isCutByWindow = maxBytes !== undefined && damage.position + damage.sizeInBytes >= maxBytes
     if (isCutByWindow && (damage.kind === 'cut' || damage.kind === 'cut-header')) return
-    this.#tell({
+    const finding: Omit<Finding, 'file'> = {
       code: damage.kind,
       severity: 'error',
       position: damage.position,
       ...(damage.baseOffset === undefined ? {} : {offset: damage.baseOffset}),
-      explanation: `${damage.sizeInBytes} bytes are no batch: ${damage.reason}`,
-    })
+      explanation: `${plural(damage.sizeInBytes, 'byte is', 'bytes are')} no batch: ${damage.reason}`,
+    }
+    this.#tell(finding, 'in a line')
+    this.#flushDamage()
+    this.#damage = finding
+  }
+
+  #flushDamage(): void {
+    if (this.#damage) this.#untold.add(this.#damage)
+    this.#damage = undefined
   }
 
   /** The tail of the log. */
   end({trailingBytes}: LogEnd): void {
-    if (trailingBytes === 0 || this.#options.maxBytes !== undefined || !this.#isKafka) return
+    const isTold = trailingBytes > 0 && this.#options.maxBytes === undefined
+    if (!isTold) this.#flushDamage()
+    if (!isTold || !this.#isKafka) return
     this.#out.text(`Found ${trailingBytes} invalid bytes at the end of ${this.#options.name}\n`)
   }
 
@@ -238,8 +262,11 @@ export class LogText implements LogVisitor {
     const text = controlText(key, value, this.#options.style)
     this.#out.text(text)
     for (const problem of controlRecord(key, value).problems) {
-      if (!this.#isKafka && !text.includes(problem)) this.#out.text(` (${escapedString(problem)})`)
-      this.#findings.add({code: 'control-record', severity: 'warning', offset, explanation: problem})
+      const finding: Omit<Finding, 'file'> = {code: 'control-record', severity: 'warning', offset, explanation: problem}
+      this.#findings.add(finding)
+      if (text.includes(problem)) continue
+      if (this.#isKafka) this.#untold.add(finding)
+      else this.#out.text(` (${escapedString(problem)})`)
     }
   }
 
@@ -320,7 +347,7 @@ export class LogText implements LogVisitor {
   }
 
   #undecoded({offset}: RecordCursor, explanation: string): void {
-    this.#tell({code: 'undecoded', severity: 'warning', offset, explanation})
+    this.#tell({code: 'undecoded', severity: 'warning', offset, explanation}, 'in a line')
   }
 
   /** What the decoder finds odd, and the bytes that it could not read, behind the record's text. */
@@ -343,9 +370,11 @@ export class LogText implements LogVisitor {
     }
   }
 
-  #tell(finding: Omit<Finding, 'file'>): void {
+  /** `in a line`: Kafka's tool has one that says it. */
+  #tell(finding: Omit<Finding, 'file'>, told?: 'in a line'): void {
     const whole = this.#findings.add(finding)
     if (!this.#isKafka) writeFinding(this.#out, whole)
+    else if (!told) this.#untold.add(finding)
   }
 }
 

@@ -16,6 +16,10 @@ const served = 'The broker does not look: recovery keeps the batch and it is ser
 const deleteIndex =
   'Kafka checks no entry at its start. With the broker stopped the file can be deleted: a missing offset index is rebuilt.'
 
+/** Only a missing offset index makes the broker rebuild; a missing time index is begun anew, and stays without entries. */
+const rebuildTimeIndex =
+  'Kafka checks no entry at its start. With the broker stopped delete this file and the offset index beside it: a missing offset index makes the broker rebuild both.'
+
 function error(meaning: string, kafka?: string): FindingKind {
   return kafka === undefined ? {severity: 'error', meaning} : {severity: 'error', meaning, kafka}
 }
@@ -199,15 +203,15 @@ export const findingCodes = {
   ),
   'timeindex-order': error(
     'Timestamps or offsets of a time index fall.',
-    `Lookups by timestamp may give a wrong offset. ${deleteIndex}`,
+    `Lookups by timestamp may give a wrong offset. ${rebuildTimeIndex}`,
   ),
   'timeindex-offset': error(
     'A time index names an offset that is not in the log.',
-    `Lookups by timestamp may give a wrong offset. ${deleteIndex}`,
+    `Lookups by timestamp may give a wrong offset. ${rebuildTimeIndex}`,
   ),
   'timeindex-timestamp': error(
     'A time index names another timestamp than the batch of that offset has.',
-    `Lookups by timestamp may give a wrong offset. ${deleteIndex}`,
+    `Lookups by timestamp may give a wrong offset. ${rebuildTimeIndex}`,
   ),
   'timeindex-last': warning(
     'The last entry of the time index of a closed segment is not its largest timestamp.',
