@@ -231,3 +231,18 @@ describe('a topic instead of a file', () => {
     expect((await kx('dump-log', 'orders:0')).exit).toBe(0)
   })
 })
+
+test('nothing is loaded from the home folder, in whatever state it is', async () => {
+  mkdirSync('.local/share/kx', {recursive: true})
+  writeFileSync('.local/share/kx/package.json', '{')
+  writeFileSync(name, bytes)
+  const child = spawn('node', [`${root}bin/dev.js`, 'dump-log', name], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: {...process.env, XDG_DATA_HOME: join(folder, '.local/share'), NODE_ENV: undefined, VITEST: undefined},
+  })
+  const told: Buffer[] = []
+  child.stderr.on('data', chunk => told.push(chunk))
+  expect(await new Promise(resolve => child.once('close', resolve))).toBe(0)
+  expect(Buffer.concat(told).toString()).toBe('')
+})

@@ -34,7 +34,8 @@ export async function main(argv: string[], {root, table}: MainOptions): Promise<
   const {run} = await import('@oclif/core/run')
   await import('@oclif/core/command')
   survivePipes()
-  const options = {root: fileURLToPath(root), pjson}
+  // What somebody has put into the home folder is no part of kx.
+  const options = {root: fileURLToPath(root), pjson, userPlugins: false, devPlugins: false}
   process.on('uncaughtException', error => {
     // While a command works it cleans up and tells the bug itself.
     if (process.listenerCount('uncaughtException') > 1) return
