@@ -6,6 +6,7 @@ import type {Finding} from '../finding.js'
 import type {Damage, LogEnd, LogVisitor} from '../read-log.js'
 import type {RecordCursor} from '../record-cursor.js'
 import {timeLabel, writeBatchLine} from './batch-line.js'
+import {partlyDecoded} from './decoded-text.js'
 import {escapedString} from './encodings.js'
 import {
   type Dialect,
@@ -323,20 +324,28 @@ export class LogText implements LogVisitor {
   #decoded(decoder: RecordDecoder, record: RecordCursor, before: Uint8Array): void {
     const {style, redact} = this.#options
     const {offset, key, value} = record
-    const text = decoder.kafkaText({offset, key, value}, style)
-    const unreadable = [text.key, text.payload].find(part => part !== undefined && undecoded.test(part))
+    const kafkas = decoder.kafkaText({offset, key, value}, style)
+    const unreadable = [kafkas.key, kafkas.payload].find(part => part !== undefined && undecoded.test(part))
+    // Kafka's tool skips such a record.
+    const known =
+      unreadable === undefined || this.#isKafka ? undefined : partlyDecoded(decoder.decode({offset, key, value}))
+    const text = known ?? kafkas
+    const hides = redact && (!unreadable || known !== undefined)
     let next = before
     if (text.key !== undefined) {
-      this.#decodedPart(next, keyText, redact && !unreadable ? redacted(record.keySize) : text.key)
+      this.#decodedPart(next, keyText, hides ? redacted(record.keySize) : text.key)
       next = blank
     }
     if (text.payload !== undefined) {
-      const shown = redact && value && !unreadable ? redacted(value.length) : text.payload
+      const shown = hides && value ? redacted(value.length) : text.payload
       this.#decodedPart(this.#beforePayload(next), payloadText, shown)
     }
     if (this.#isKafka) {
       if (unreadable !== undefined) this.#undecoded(record, unreadable)
-    } else this.#oddities(decoder, record)
+    } else {
+      if (known?.note) this.#out.text(` (${known.note})`)
+      this.#oddities(decoder, record)
+    }
   }
 
   #decodedPart(before: Uint8Array, label: Uint8Array, text: string): void {

@@ -104,6 +104,30 @@ test('what a decoder can not read is shown with the reason, and as it is', async
   )
 })
 
+test('record types that the newest Kafka does not know any more, or not yet, are shown decoded', async () => {
+  const decoder = decoderNamed('offsets')
+  const key = (type: number) => Buffer.from([0, type, 0, 1, 0x67])
+  const ofType9 = `000000000001${'00'.repeat(16)}0001740000000500000000`
+  expect(await recordOf(one(Buffer.from(ofType9, 'hex'), key(9)), {decoder})).toMatch(
+    / key: \{"type":"9","data":\{"groupId":"g"\}\} /,
+  )
+  const ofType24 = Buffer.from('000000000003010000', 'hex').subarray(0, 8)
+  expect(await recordOf(one(ofType24, key(24)), {decoder})).toMatch(
+    / key: \{"type":"24","data":\{"groupId":"g"\}\} payload: \{"version":"0","data":\{"assignmentEpoch":3,"resolvedTopicIdsBySubtopology":\[\]\}\} \(a type that no released Kafka has\)$/,
+  )
+})
+
+test('of a record that can be read in part, that part is shown, and the rest as it is', async () => {
+  const key = Buffer.from('0001000267310003666f6f00000000', 'hex')
+  expect(await recordOf(one(Buffer.from('0063ab', 'hex'), key), {decoder: decoderNamed('offsets')})).toMatch(
+    / key: \{"type":"1","data":\{"group":"g1","topic":"foo","partition":0\}\} rawPayload: "\\x00c\\xab" \(.* no version 99.*\)$/,
+  )
+  const topic = Buffer.from('01020004666f6f000000000000000000000000000000010055', 'hex')
+  expect(await recordOf(one(topic), {decoder: decoderNamed('cluster-metadata')})).toMatch(
+    / payload: \{"type":"TopicRecord","version":0,"data":\{"name":"foo","topicId":"AAAAAAAAAAAAAAAAAAAAAQ"\}\} \(1 byte left over after the TopicRecord\)$/,
+  )
+})
+
 test('without metadata a control record is no line', async () => {
   const shown = await lines({[log]: golden('base')}, log, {printDataLog: true, skipRecordMetadata: true})
   expect(shown.filter(line => !line.startsWith('baseOffset'))).toEqual([
