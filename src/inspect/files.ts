@@ -1,4 +1,4 @@
-import {constants, open as openDescriptor, type Stats} from 'node:fs'
+import {constants, open as openDescriptor, readSync, type Stats} from 'node:fs'
 import {type FileHandle, open, readdir, stat} from 'node:fs/promises'
 import {Socket} from 'node:net'
 import {basename, dirname, join} from 'node:path'
@@ -116,6 +116,15 @@ class PlainFile implements DiskFile {
       throw readingFailed(this.path, error)
     }
     return buffer.subarray(0, filled)
+  }
+
+  readNow(position: number, into: Buffer): number {
+    try {
+      const wanted = Math.max(0, Math.min(into.length, this.size - position))
+      return readSync(this.#handle.fd, into, 0, wanted, position)
+    } catch (error) {
+      throw readingFailed(this.path, error)
+    }
   }
 
   async change(): Promise<Change | undefined> {

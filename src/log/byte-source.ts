@@ -4,6 +4,11 @@ export interface ByteSource {
   readonly size: number
   /** Up to `length` bytes from `position`; fewer only at the end. */
   read(position: number, length: number): Promise<Buffer>
+  /**
+   * For small pieces, where the source can give them without waiting: fills `into` from `position`. Returns how many bytes it
+   * gave; fewer only at the end.
+   */
+  readNow?(position: number, into: Buffer): number
 }
 
 export function bufferSource(buffer: Buffer): ByteSource {

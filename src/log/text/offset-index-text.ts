@@ -1,6 +1,7 @@
 import type {BatchCursor} from '../batch-cursor.js'
 import {type OffsetIndexEntry, openOffsetIndex} from '../files/offset-index.js'
 import {type LogVisitor, readLog} from '../read-log.js'
+import {readSparsely} from '../read-sparsely.js'
 import {
   ascending,
   EntryNumbers,
@@ -75,6 +76,8 @@ class OffsetIndexCheck implements LogVisitor {
   #wrong = new Map<number, bigint>()
   /** Entries that do not ascend, with what comes before them. */
   readonly #disordered = new Set<number>()
+  /** Batches above `--max-message-size`. */
+  readonly #large: Parameters<IndexContext['findings']['add']>[0][] = []
   /** Entries with the position of a batch before the one with their offset, by offset. */
   readonly #awaited = new Map<bigint, number[]>()
 
@@ -112,10 +115,11 @@ class OffsetIndexCheck implements LogVisitor {
     const entries = this.#entries
     if (entries.length === 0 || !log) return
     this.#order = ascending(entries.second, entries.length)
-    this.#next = 0
-    this.#wrong = new Map()
-    this.#awaited.clear()
-    await readLog(log, this)
+    this.#begin()
+    if (!(await readSparsely(log, this))) {
+      this.#begin()
+      await readLog(log, this)
+    }
     for (; this.#next < this.#order.length; this.#next++) this.#wrong.set(this.#order[this.#next] as number, -1n)
     for (const [entry, found] of [...this.#wrong].sort(([a], [b]) => a - b)) {
       const [offset, position] = [entries.first[entry] as bigint, entries.second[entry] as bigint]
@@ -126,8 +130,16 @@ class OffsetIndexCheck implements LogVisitor {
           : `the entry for offset ${offset} names the position ${position}, and the last offset of the batch there is ${found}`
       findings.add({code: 'index-mismatch', severity: 'error', offset, explanation})
     }
+    for (const finding of this.#large) findings.add(finding)
     entries.length = 0
     this.#disordered.clear()
+  }
+
+  #begin(): void {
+    this.#next = 0
+    this.#wrong = new Map()
+    this.#large.length = 0
+    this.#awaited.clear()
   }
 
   batch(batch: BatchCursor): boolean {
@@ -149,10 +161,10 @@ class OffsetIndexCheck implements LogVisitor {
 
   #compare(entry: number, offset: bigint, batch: BatchCursor): void {
     const {lastOffset, sizeInBytes} = batch
-    const {maxMessageSize, bugCompatible, findings} = this.#context
+    const {maxMessageSize, bugCompatible} = this.#context
     if (maxMessageSize !== undefined && sizeInBytes > maxMessageSize) {
       const explanation = `the batch at position ${batch.position} has ${sizeInBytes} bytes, more than --max-message-size`
-      findings.add({code: 'batch-size', severity: 'info', position: batch.position, explanation})
+      this.#large.push({code: 'batch-size', severity: 'info', position: batch.position, explanation})
     }
     if (offset === lastOffset) return
     this.#wrong.set(entry, lastOffset)

@@ -1,6 +1,7 @@
 import type {BatchCursor} from '../batch-cursor.js'
 import {openTimeIndex, type TimeIndex, type TimeIndexEntry} from '../files/time-index.js'
 import {type LogVisitor, readLog} from '../read-log.js'
+import {readSparsely} from '../read-sparsely.js'
 import type {RecordCursor} from '../record-cursor.js'
 import {
   ascending,
@@ -116,13 +117,21 @@ class TimeIndexCheck implements LogVisitor {
     const {length} = this.#entries
     if (length === 0 || !log) return
     this.#order = ascending(this.#entries.second, length)
-    this.#next = 0
-    this.#lastOffset = undefined
-    this.#outcome.fill(none, 0, length)
-    this.#found.fill(-1n, 0, length)
-    await readLog(log, this)
+    this.#begin(length)
+    if (!(await readSparsely(log, this))) {
+      this.#begin(length)
+      await readLog(log, this)
+    }
     for (let entry = 0; entry < length; entry++) this.#judge(entry)
     this.#entries.length = 0
+  }
+
+  #begin(length: number): void {
+    this.#next = 0
+    this.#lastOffset = undefined
+    this.#isVisiting = false
+    this.#outcome.fill(none, 0, length)
+    this.#found.fill(-1n, 0, length)
   }
 
   batch(batch: BatchCursor): boolean {
