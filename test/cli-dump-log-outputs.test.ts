@@ -137,6 +137,29 @@ test('--explain --redact shows nothing of bytes that are no batch', async () => 
   }
 })
 
+test('a cut batch is told with its place, its offset and its sizes', async () => {
+  writeFileSync(name, bytes.subarray(0, bytes.length - 10))
+  expect((await kx('dump-log', name)).stdout).toContain(
+    '! error cut at 155, offset 3: 68 bytes are no batch: the batch has 78 bytes, and 68 are left\n',
+  )
+})
+
+test('zeros at the end are preallocated space however few they are, in all views', async () => {
+  writeFileSync(name, Buffer.concat([bytes, Buffer.alloc(17)]))
+  for (const flags of [[], ['-o', 'kafka'], ['-o', 'json'], ['-o', 'csv'], ['--stats'], ['--verify']]) {
+    expect((await kx('dump-log', ...flags, name)).exit, flags.join(' ')).toBe(0)
+  }
+})
+
+test('a log that begins behind its name is told as it is', async () => {
+  const log = writeBatch({baseOffset: 10n, records: [{timestamp: 0n, key: null, value: null}]})
+  writeFileSync('00000000000000000007.log', log)
+  const {stdout} = await kx('dump-log', '--verify', '00000000000000000007.log')
+  expect(stdout.replace(/\s+/g, ' ')).toContain(
+    'the segment begins with offset 7 by its name, and its first batch with 10: 3 offsets are missing',
+  )
+})
+
 describe('flags that do not go together', () => {
   test.each([
     ['--stats -o csv', '--stats has no -o csv.'],

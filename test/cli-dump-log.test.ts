@@ -115,7 +115,7 @@ describe('the exit code', () => {
   test('is 1 for a false CRC, without --verify too, and the rest is shown', async () => {
     put(name, patched(70, bytes[70]! ^ 1))
     const {stdout, exit} = await kx('dump-log', name)
-    expect(stdout).toContain('isvalid: false\n! error crc at 0: ')
+    expect(stdout).toContain('isvalid: false\n! error crc at 0, offset 0: ')
     expect(stdout).toContain(batchB + batchC)
     expect(exit).toBe(1)
     for (const output of ['kafka', 'json', 'ndjson', 'yaml', 'csv'])

@@ -150,7 +150,7 @@ describe('wrong use exits 2 and says what to type', () => {
 
   test('two flags that exclude each other', async () => {
     const {stderr, exit} = await kx('up', '--combined', '--controllers', '3')
-    expect(stderr).toContain('--combined=true cannot also be provided when using --controllers')
+    expect(stderr).toContain('--combined cannot also be provided when using --controllers')
     expect(exit).toBe(2)
   })
 

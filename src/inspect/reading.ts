@@ -29,7 +29,8 @@ export async function decoderNamed(name: DecoderName | undefined): Promise<Recor
   return decoders.decoderNamed(name)
 }
 
-const tailBytes = 64
+/** Fewer zeros are not told from the beginning of a batch. */
+const tailBytes = 17
 
 /**
  * Zeros at the end of the newest segment are space that the broker has preallocated (log.preallocate); in any other log

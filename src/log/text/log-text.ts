@@ -388,7 +388,8 @@ export class LogText implements LogVisitor {
 }
 
 /** A finding among the lines of the dialect `kx`. */
-export function writeFinding(out: LineWriter, {severity, code, position, explanation}: Finding): void {
+export function writeFinding(out: LineWriter, {severity, code, position, offset, explanation}: Finding): void {
   out.ascii(findingMark)
-  out.text(`${severity} ${code}${position === undefined ? '' : ` at ${position}`}: ${escapedString(explanation)}\n`)
+  const place = position === undefined ? '' : ` at ${position}${offset === undefined ? '' : `, offset ${offset}`}`
+  out.text(`${severity} ${code}${place}: ${escapedString(explanation)}\n`)
 }

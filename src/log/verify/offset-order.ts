@@ -73,7 +73,7 @@ export class OffsetOrder {
         file: this.#place.file,
         position: facts.position,
         offset: baseOffset,
-        explanation: `offset ${this.next - 1n} is followed by ${baseOffset}: ${missingText(baseOffset - this.next)}`,
+        explanation: `${this.#before(this.next)} ${baseOffset}: ${missingText(baseOffset - this.next)}`,
       })
     }
     this.#isUncertain = !facts.crcIsRight || (previousLast !== undefined && baseOffset <= previousLast)
@@ -88,6 +88,12 @@ export class OffsetOrder {
     for (const {code, finding} of this.#gaps) this.#list.add(code, finding)
     const more = this.gapCount - this.#gaps.length
     if (more > 0) this.#list.more('offset-gap', 'warning', more)
+  }
+
+  #before(next: bigint): string {
+    return this.#previousLast === undefined || this.#previousLast < next - 1n
+      ? `the segment begins with offset ${next} by its name, and its first batch with`
+      : `offset ${next - 1n} is followed by`
   }
 
   #range({baseOffset, lastOffset, lastOffsetDelta, position}: Facts): void {

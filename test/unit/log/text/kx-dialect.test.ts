@@ -39,7 +39,7 @@ test('a batch whose CRC is false is told behind its line', async () => {
   flipped[70]! ^= 0x20
   const [, first, told, second] = await lines({[log]: flipped}, log)
   expect(first).toMatch(/^baseOffset: 0 .* isvalid: false$/)
-  expect(told).toMatch(/^! error crc at 0: the stored CRC of the batch is 4051016623, that of its bytes is \d+$/)
+  expect(told).toMatch(/^! error crc at 0, offset 0: the stored CRC of the batch is 4051016623, that of its bytes is \d+$/)
   expect(second).toMatch(/^baseOffset: 2 .* isvalid: true$/)
 })
 
@@ -60,9 +60,9 @@ test('records that can not be read are told behind those that can', async () => 
   const batch = writeBatch({records})
   batch.writeInt32BE(3, 57)
   const shown = await lines({[log]: batch}, log, {printDataLog: true})
-  expect(shown.slice(2, 3)).toEqual([expect.stringMatching(/^! error crc at 0/)])
+  expect(shown.slice(2, 3)).toEqual([expect.stringMatching(/^! error crc at 0, offset 0/)])
   expect(shown.slice(3, 5).map(line => line.replace(/.* payload/, ''))).toEqual([': "v1"', ': "v2"'])
-  expect(shown[5]).toMatch(/^! error records at 0: not all records of the batch can be read: /)
+  expect(shown[5]).toMatch(/^! error records at 0, offset 0: not all records of the batch can be read: /)
 })
 
 test('header values are shown with the data, and only keys without', async () => {
