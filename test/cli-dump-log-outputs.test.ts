@@ -12,6 +12,7 @@ import {
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {afterEach, beforeEach, describe, expect, test} from 'vitest'
+import {crc32c} from '../src/log/crc32c.js'
 import {writeBatch} from '../src/log/write-batch.js'
 import {inWorld, kx, root} from './cli-harness.js'
 
@@ -142,6 +143,58 @@ test('a cut batch is told with its place, its offset and its sizes', async () =>
   expect((await kx('dump-log', name)).stdout).toContain(
     '! error cut at 155, offset 3: 68 bytes are no batch: the batch has 78 bytes, and 68 are left\n',
   )
+})
+
+describe('a number of records that is wrong', () => {
+  const withCount = (count: number, codec: 'none' | 'gzip', tail = Buffer.alloc(0)): Buffer => {
+    const records = [1, 2].map(n => ({timestamp: 0n, key: null, value: Buffer.from(`v${n}`)}))
+    const batch = Buffer.concat([writeBatch({codec, records}), tail])
+    batch.writeInt32BE(batch.length - 12, 8)
+    batch.writeInt32BE(count, 57)
+    batch.writeUInt32BE(crc32c(batch.subarray(21)), 17)
+    return batch
+  }
+  const valuesOf = async (...flags: string[]) => {
+    const {stdout, exit} = await kx('dump-log', '-o', 'json', ...flags, name)
+    const batch = JSON.parse(stdout).files[0].batches[0]
+    expect(exit).toBe(1)
+    return {
+      values: batch.records.map(({value}: {value: {text: string}}) => value.text),
+      problem: batch.problem,
+    }
+  }
+
+  test.each([
+    [-1, 'none'],
+    [0, 'none'],
+    [1, 'none'],
+    [-2_147_483_648, 'gzip'],
+    [0, 'gzip'],
+    [1, 'gzip'],
+  ] as const)('%d, %s: the records that are there are shown, and the number is told', async (count, codec) => {
+    writeFileSync(name, withCount(count, codec))
+    expect(await valuesOf()).toEqual({
+      values: ['v1', 'v2'],
+      problem: `the header says ${count} records, and 2 are there`,
+    })
+    const {stdout, exit} = await kx('dump-log', '--print-data-log', name)
+    expect(stdout).toContain(`! error records at 0, offset 0: the header says ${count} records, and 2 are there\n`)
+    expect(exit).toBe(1)
+  })
+
+  test("is taken at its word in Kafka's format", async () => {
+    writeFileSync(name, withCount(0, 'none'))
+    const {stdout, exit} = await kx('dump-log', '-o', 'kafka', '--print-data-log', name)
+    expect(stdout).not.toContain('| offset')
+    expect(exit).toBe(1)
+  })
+
+  test('is right where what is left over is no record', async () => {
+    writeFileSync(name, withCount(2, 'none', Buffer.from([10, 0, 0])))
+    expect(await valuesOf()).toEqual({values: ['v1', 'v2'], problem: '3 bytes behind the last of 2 records'})
+    writeFileSync(name, withCount(-1, 'none', Buffer.from('xyz')))
+    expect(await valuesOf()).toEqual({values: [], problem: 'record count -1'})
+  })
 })
 
 test('zeros at the end are preallocated space however few they are, in all views', async () => {

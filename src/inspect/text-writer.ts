@@ -162,7 +162,8 @@ export class TextWriter implements DumpWriter {
     this.#line(`Log starting offset: ${input.classified.name.offset}`)
     const deepIteration = printDataLog || (options.deepIteration ?? false)
     const text = new LogText(this.#out, {...options, path, name, dialect: this.#dialect, printDataLog, deepIteration})
-    const end = await readLog(input.file, options.wrap?.(text) ?? text, from)
+    const reading = {...from, givesUncounted: this.#dialect === 'kx'}
+    const end = await readLog(input.file, options.wrap?.(text) ?? text, reading)
     text.end(end)
     return {findings: text.findings, untold: text.untold}
   }

@@ -1,4 +1,4 @@
-import type {BatchCursor} from '../log/batch-cursor.js'
+import {type BatchCursor, miscounted} from '../log/batch-cursor.js'
 import type {Finding} from '../log/finding.js'
 import type {Damage, LogVisitor} from '../log/read-log.js'
 import type {RecordCursor} from '../log/record-cursor.js'
@@ -50,7 +50,9 @@ export class WatchingVisitor implements LogVisitor {
       file: this.#file,
       position: this.#batch.position,
       offset: this.#batch.baseOffset,
-      explanation: `Not all records of this batch can be read: ${problem}.`,
+      explanation: problem.startsWith(miscounted)
+        ? `${problem}.`
+        : `Not all records of this batch can be read: ${problem}.`,
     })
   }
 

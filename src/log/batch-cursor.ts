@@ -59,6 +59,9 @@ export class BatchCursor {
   #problem: string | undefined
   #remarks: readonly string[] = noRemarks
 
+  /** Records that are there whole are given even if the header does not count them; {@link problem} then says so. */
+  givesUncounted = false
+
   /** For the scanner: the batch lies in `bytes` from `start`, whole. */
   place(bytes: Buffer, start: number, sizeInBytes: number, position: number): void {
     this.#bytes = bytes
@@ -290,7 +293,7 @@ export class BatchCursor {
     const {recordsCount, codec} = this
     if (recordsCount < 0) {
       this.#problem = `record count ${recordsCount}`
-      return undefined
+      if (!this.givesUncounted) return undefined
     }
     const blob = this.#bytes.subarray(this.#start + at.records, this.#start + this.sizeInBytes)
     if (codec !== 'none') this.#outlet ??= new Outlet()
@@ -300,9 +303,9 @@ export class BatchCursor {
       return content.tooLarge ? 'too-large' : undefined
     }
     this.#remarks = content.remarks
-    this.#recordsLeft = recordsCount
+    this.#recordsLeft = Math.max(0, recordsCount)
     this.#record.open(content.bytes, this.recordBase)
-    if (recordsCount === 0) this.#checkRest()
+    if (recordsCount <= 0) this.#checkRest()
     return undefined
   }
 
@@ -335,7 +338,27 @@ export class BatchCursor {
 
   #checkRest(): void {
     const {bytesLeft} = this.#record
-    if (bytesLeft !== 0) this.#problem = `${bytesLeft} bytes behind the last of ${this.recordsCount} records`
+    if (bytesLeft === 0) return
+    const {recordsCount} = this
+    if (recordsCount >= 0) this.#problem = `${bytesLeft} bytes behind the last of ${recordsCount} records`
+    const uncounted = this.givesUncounted ? this.#uncounted() : 0
+    if (uncounted === 0) return
+    this.#recordsLeft = uncounted
+    this.#problem = `${miscounted} ${recordsCount} records, and ${Math.max(0, recordsCount) + uncounted} are there`
+  }
+
+  /** Records behind those that the header counts; 0 if what is there is anything else. */
+  #uncounted(): number {
+    const {source, bytesLeft, offsetDelta} = this.#record
+    const probe = new RecordCursor()
+    probe.open(source, this.recordBase)
+    probe.aim(source, source.length - bytesLeft, source.length)
+    let previous = this.recordsCount > 0 ? offsetDelta : -1
+    for (let count = 1; probe.next() && probe.offsetDelta > previous; count++) {
+      if (probe.bytesLeft === 0) return count
+      previous = probe.offsetDelta
+    }
+    return 0
   }
 
   get #logAppendTime(): bigint | undefined {
@@ -357,6 +380,9 @@ export class BatchCursor {
     return !this.isLegacy && (this.#bytes[this.#start + at.attributes + 1]! & bit) !== 0
   }
 }
+
+/** How {@link BatchCursor.problem} begins where all records can be read, and only their number is wrong. */
+export const miscounted = 'the header says'
 
 function exact(value: number): number {
   return Number.isSafeInteger(value) ? value : Number.NaN

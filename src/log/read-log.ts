@@ -38,6 +38,8 @@ export interface ReadOptions {
   readonly resynchronise?: boolean
   /** The plain size that a compressed batch may have; beyond it its `problem` says so. Default 1 GiB: it is streamed. */
   readonly maxDecompressedBytes?: number
+  /** Records that are there whole are given even if the header does not count them (if they are held). Default false. */
+  readonly givesUncounted?: boolean
   /** Bytes asked of the source at once, and the size above which a batch is streamed. Default 1 MiB and 4 MiB. */
   readonly chunkBytes?: number
   readonly wholeBatchBytes?: number
@@ -102,6 +104,7 @@ class Reading {
       chunkBytes: options.chunkBytes ?? chunkBytes,
       wholeBatchBytes: this.#wholeBytes,
     })
+    this.#walk.batch.givesUncounted = options.givesUncounted ?? false
     this.#end = options.from ?? 0
     this.#known = new HeldSource(source)
     this.#finder = new BatchFinder(this.#known, this.#walk.size, options.signal)

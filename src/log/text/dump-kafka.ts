@@ -174,6 +174,7 @@ async function dumpLog(
     ...(maxBytes === undefined ? {} : {maxBytes}),
     ...(maxDecompressedBytes === undefined ? {} : {maxDecompressedBytes}),
     ...(signal ? {signal} : {}),
+    givesUncounted: dialect === 'kx',
   })
   text.end(end)
   return {findings: text.findings, untold: text.untold}

@@ -1,4 +1,4 @@
-import type {BatchCursor} from '../batch-cursor.js'
+import {type BatchCursor, miscounted} from '../batch-cursor.js'
 import {controlRecord, controlText} from '../decode/control.js'
 import type {RecordDecoder} from '../decode/decoder.js'
 import type {KafkaStyle} from '../decode/style.js'
@@ -178,7 +178,7 @@ export class LogText implements LogVisitor {
       code: 'records',
       severity: 'error',
       ...(batch ? {position: batch.position, offset: batch.baseOffset} : {}),
-      explanation: `not all records of the batch can be read: ${problem}`,
+      explanation: problem.startsWith(miscounted) ? problem : `not all records of the batch can be read: ${problem}`,
     })
   }
 
