@@ -96,6 +96,15 @@ describe("Kafka's format", () => {
     expect(exit).toBe(1)
   })
 
+  test('tells an unknown magic of the last batch, too', async () => {
+    const log = Buffer.from(bytes)
+    log.writeInt8(3, 155 + 16)
+    writeFileSync(name, log)
+    const {stdout, stderr} = await kx('dump-log', '-o', 'kafka', name)
+    expect(stdout).toContain('Found 78 invalid bytes')
+    expect(stderr).toBe(`${name} at 155: 78 bytes are no batch: magic 3 is not known\n`)
+  })
+
   test('tells an index of an odd size on stderr', async () => {
     writeFileSync(name, bytes)
     writeFileSync(index, Buffer.from('000000020000005500000003', 'hex'))

@@ -163,6 +163,13 @@ export const differences = {
     reason: 'scripts need it',
     lines: 'all',
   },
+  'double-text': {
+    original:
+      'on a Java before 19, some numbers with a fraction or above 10^7 (values of quotas) with more digits than needed: 8.41E21 as `8.409999999999999E21`',
+    kx: 'prints the shortest text that is the same number, as the tool does on Java 19 and later',
+    reason: 'the tool prints either, depending on the Java that runs it',
+    lines: 'all',
+  },
   'field-formats': {
     original: 'decoder classes for keys and values; one that gets data of another length ends the run',
     kx: '--key-format and --value-format; what does not fit is shown as text, with the reason',

@@ -206,7 +206,8 @@ export class LogText implements LogVisitor {
   /** The tail of the log. */
   end({trailingBytes}: LogEnd): void {
     const isTold = trailingBytes > 0 && this.#options.maxBytes === undefined
-    if (!isTold) this.#flushDamage()
+    // The line tells how many bytes, and not that a newer Kafka may have written them.
+    if (!isTold || this.#damage?.code === 'magic') this.#flushDamage()
     if (!isTold || !this.#isKafka) return
     this.#out.text(`Found ${trailingBytes} invalid bytes at the end of ${this.#options.name}\n`)
   }

@@ -3,6 +3,7 @@ import {crc32c} from '../../../../src/log/crc32c.js'
 import {writeOffsetIndex} from '../../../../src/log/files/offset-index.js'
 import {writeTimeIndex} from '../../../../src/log/files/time-index.js'
 import {writeTransactionIndex} from '../../../../src/log/files/transaction-index.js'
+import {decoderNamed} from '../../../../src/log/decode/decoder.js'
 import type {OpenFile} from '../../../../src/log/folder.js'
 import {type DifferenceId, differences} from '../../../../src/log/text/differences.js'
 import {dumpText} from '../../../../src/log/text/dump-kafka.js'
@@ -265,6 +266,19 @@ differs('exit-status', 'what is wrong is a finding', async () => {
   expect(errors(await dumpLog(Buffer.concat([first, second.subarray(0, 20)])))).toEqual(['cut-header'])
   expect(errors(await dumpLog(Buffer.concat([first, Buffer.from('rubbish')])))).toHaveLength(1)
   expect(errors(await dumpLog(Buffer.concat([first, second])))).toEqual([])
+})
+
+differs('double-text', 'a number has the shortest text that is the same number', async () => {
+  const quota = (value: number): Buffer => {
+    const bytes = Buffer.from('010e0001026b00000000000000000000', 'hex')
+    bytes.writeDoubleBE(value, 6)
+    return bytes
+  }
+  const values = [8.41e21, 2e-3, 1_048_576, 1e7]
+  const records = values.map(value => ({timestamp: time, key: null, value: quota(value)}))
+  const {stdout} = await dumpLog(writeBatch({records}), {decoder: decoderNamed('cluster-metadata')})
+  const texts = [...stdout.toString('latin1').matchAll(/"value":([^,]+),/g)].map(([, text]) => text)
+  expect(texts).toEqual(['8.41E21', '0.002', '1048576.0', '1.0E7'])
 })
 
 differs('field-formats', 'what does not fit is shown as text, with the reason', async () => {

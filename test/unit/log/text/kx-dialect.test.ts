@@ -39,7 +39,9 @@ test('a batch whose CRC is false is told behind its line', async () => {
   flipped[70]! ^= 0x20
   const [, first, told, second] = await lines({[log]: flipped}, log)
   expect(first).toMatch(/^baseOffset: 0 .* isvalid: false$/)
-  expect(told).toMatch(/^! error crc at 0, offset 0: the stored CRC of the batch is 4051016623, that of its bytes is \d+$/)
+  expect(told).toMatch(
+    /^! error crc at 0, offset 0: the stored CRC of the batch is 4051016623, that of its bytes is \d+$/,
+  )
   expect(second).toMatch(/^baseOffset: 2 .* isvalid: true$/)
 })
 
