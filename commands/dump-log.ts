@@ -32,6 +32,7 @@ export default class DumpLog extends KxCommand<typeof DumpLog> {
   static override usage = [
     '<%= command.id %> FILES... [flags]',
     '<%= command.id %> --topic <topic> [--partition <n>] [flags]',
+    '<%= command.id %> <topic>:<partition> [flags]',
   ]
   static override args = dumpLogArguments
   static override flags = dumpLogFlags
