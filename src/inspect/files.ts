@@ -84,10 +84,14 @@ async function opened(path: string): Promise<FileHandle> {
   }
 }
 
+/** How many reads, of a MiB mostly, until the event loop has its turn. */
+const readsBetweenTurns = 16
+
 class PlainFile implements DiskFile {
   readonly name: string
   readonly #handle: FileHandle
   readonly #reuse: boolean
+  #reads = 0
   #buffer = Buffer.alloc(0)
 
   constructor(
@@ -108,13 +112,15 @@ class PlainFile implements DiskFile {
     let filled = 0
     try {
       while (filled < wanted) {
-        const {bytesRead} = await this.#handle.read(buffer, filled, wanted - filled, position + filled)
+        const bytesRead = readSync(this.#handle.fd, buffer, filled, wanted - filled, position + filled)
         if (bytesRead === 0) break
         filled += bytesRead
       }
     } catch (error) {
       throw readingFailed(this.path, error)
     }
+    // Reading at once is a sixth faster than by way of the thread pool; signals and writes still want their turn.
+    if (++this.#reads % readsBetweenTurns === 0) await new Promise<void>(resolve => setImmediate(resolve))
     return buffer.subarray(0, filled)
   }
 
