@@ -306,21 +306,33 @@ describe('a batch that is not held gives what one that is held gives', () => {
     }
   })
 
-  test.each<[string, (copy: Buffer) => void]>([
-    ['a negative record count', copy => copy.writeInt32BE(-1, 57)],
-    ['a record count of 0 over records', copy => copy.writeInt32BE(0, 57)],
-    ['too few records', copy => copy.writeInt32BE(3, 57)],
-    ['too many records', copy => copy.writeInt32BE(1, 57)],
-    ['a record longer than the batch', copy => copy.set([0x7e], 61)],
-    ['a record of length 0', copy => copy.set([0x00], 61)],
-    ['a negative record length', copy => copy.set([0x01], 61)],
-    ['a record that ends too early', copy => copy.set([0x18], 61)],
-    ['a length without an end', copy => copy.fill(0xff, 61, 85)],
-    ['a last record longer than the batch', copy => copy.set([0x70], 76)],
-  ])('damage in it too: %s', async (_, change) => {
+  test.each<[string, string, (copy: Buffer) => void]>([
+    ['a negative record count', 'record count -1', copy => copy.writeInt32BE(-1, 57)],
+    ['a record count of 0 over records', '24 bytes behind the last of 0 records', copy => copy.writeInt32BE(0, 57)],
+    ['too few records', 'record 3 of 3: a varint passes the end', copy => copy.writeInt32BE(3, 57)],
+    ['too many records', '9 bytes behind the last of 1 records', copy => copy.writeInt32BE(1, 57)],
+    [
+      'a record longer than the batch',
+      'record 1 of 2: record length 63, and 23 bytes are left',
+      copy => copy.set([0x7e], 61),
+    ],
+    ['a record of length 0', 'record 1 of 2: an empty record', copy => copy.set([0x00], 61)],
+    [
+      'a negative record length',
+      'record 1 of 2: record length -1, and 23 bytes are left',
+      copy => copy.set([0x01], 61),
+    ],
+    ['a record that ends too early', 'record 1 of 2: a varint passes the end', copy => copy.set([0x18], 61)],
+    ['a length without an end', 'record 1 of 2: a varint of more than 5 bytes', copy => copy.fill(0xff, 61, 85)],
+    [
+      'a last record longer than the batch',
+      'record 2 of 2: record length 56, and 8 bytes are left',
+      copy => copy.set([0x70], 76),
+    ],
+  ])('damage in it too: %s', async (_, problem, change) => {
     const bytes = Buffer.concat([patched(plain, 0, change), transactional])
     const held = await reading(bufferSource(bytes))
-    expect(held.problems[0]).toBeDefined()
+    expect(held.problems[0]).toBe(problem)
     expect(await reading(reusingSource(bytes), {wholeBatchBytes: 0})).toEqual(held)
   })
 
