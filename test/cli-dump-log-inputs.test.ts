@@ -6,12 +6,10 @@ import {
   createWriteStream,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -20,32 +18,18 @@ import {
   writeSync,
 } from 'node:fs'
 import {tmpdir} from 'node:os'
-import {join} from 'node:path'
 import {gzipSync} from 'node:zlib'
-import {afterEach, beforeEach, describe, expect, test} from 'vitest'
+import {describe, expect, test} from 'vitest'
 import {schemas} from '../src/cli/schemas.js'
 import {openFile} from '../src/inspect/files.js'
 import {writeBatch} from '../src/log/write-batch.js'
-import {inWorld, kx, root} from './cli-harness.js'
+import {inOwnFolder, kx, root} from './cli-harness.js'
 
 const golden = `${root}test/golden/dump-log`
 const bytes = readFileSync(`${golden}/made/base/00000000000000000000.log`)
 const name = '00000000000000000000.log'
 
-let folder: string
-let cure: () => void
-let home: string
-beforeEach(() => {
-  home = process.cwd()
-  folder = mkdtempSync(join(tmpdir(), 'kx-dump-log-'))
-  cure = inWorld({HOME: folder, XDG_STATE_HOME: join(folder, 'state')})
-  process.chdir(folder)
-})
-afterEach(() => {
-  process.chdir(home)
-  cure()
-  rmSync(folder, {recursive: true, force: true})
-})
+const folderOf = inOwnFolder()
 
 const shown = async (...argv: string[]) => {
   const {stdout, exit} = await kx('dump-log', '-o', 'json', ...argv)
@@ -131,7 +115,7 @@ describe('an input that is no file', () => {
     writeFileSync(name, bytes)
     chmodSync(name, 0)
     writeFileSync('1.log', bytes)
-    chmodSync(folder, 0o755)
+    chmodSync(folderOf(), 0o755)
     // What is loaded on the way is loaded before the user changes: the repository may be root's alone.
     await shown('gone.log', '1.log')
     const {errors, files, exit} = await asNobody(() => shown(name, '1.log'))
@@ -380,7 +364,7 @@ function childEnv(): NodeJS.ProcessEnv {
 }
 
 async function started(command: string, args: readonly string[], input?: Buffer) {
-  const child = spawn(command, args, {cwd: folder, stdio: ['pipe', 'pipe', 'pipe'], env: childEnv()})
+  const child = spawn(command, args, {cwd: folderOf(), stdio: ['pipe', 'pipe', 'pipe'], env: childEnv()})
   const out: Buffer[] = []
   const err: Buffer[] = []
   child.stdout.on('data', chunk => out.push(chunk))

@@ -1,39 +1,16 @@
 import {execFileSync, spawn} from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import {tmpdir} from 'node:os'
+import {existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
-import {afterEach, beforeEach, describe, expect, test} from 'vitest'
+import {describe, expect, test} from 'vitest'
 import {crc32c} from '../src/log/crc32c.js'
 import {writeBatch} from '../src/log/write-batch.js'
-import {inWorld, kx, root} from './cli-harness.js'
+import {inOwnFolder, kx, root} from './cli-harness.js'
 
 const bytes = readFileSync(`${root}test/golden/dump-log/made/base/00000000000000000000.log`)
 const name = '00000000000000000000.log'
 const index = '00000000000000000000.index'
 
-let folder: string
-let cure: () => void
-let home: string
-beforeEach(() => {
-  home = process.cwd()
-  folder = mkdtempSync(join(tmpdir(), 'kx-dump-log-'))
-  cure = inWorld({HOME: folder, XDG_STATE_HOME: join(folder, 'state')})
-  process.chdir(folder)
-})
-afterEach(() => {
-  process.chdir(home)
-  cure()
-  rmSync(folder, {recursive: true, force: true})
-})
+const folderOf = inOwnFolder()
 
 describe('rows of CSV', () => {
   const cellsOf = async (...flags: string[]) => {
@@ -267,7 +244,7 @@ describe('a file in a folder', () => {
 test('a signal ends the wait for the writer of a pipe', async () => {
   execFileSync('mkfifo', ['pipe.log'])
   const child = spawn('node', [`${root}bin/dev.js`, 'dump-log', 'pipe.log'], {
-    cwd: folder,
+    cwd: folderOf(),
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {...process.env, NODE_ENV: undefined, VITEST: undefined},
   })
@@ -322,9 +299,9 @@ test('nothing is loaded from the home folder, in whatever state it is', async ()
   writeFileSync('.local/share/kx/package.json', '{')
   writeFileSync(name, bytes)
   const child = spawn('node', [`${root}bin/dev.js`, 'dump-log', name], {
-    cwd: folder,
+    cwd: folderOf(),
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: {...process.env, XDG_DATA_HOME: join(folder, '.local/share'), NODE_ENV: undefined, VITEST: undefined},
+    env: {...process.env, XDG_DATA_HOME: join(folderOf(), '.local/share'), NODE_ENV: undefined, VITEST: undefined},
   })
   const told: Buffer[] = []
   child.stderr.on('data', chunk => told.push(chunk))

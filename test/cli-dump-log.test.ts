@@ -1,9 +1,7 @@
-import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
-import {tmpdir} from 'node:os'
-import {join} from 'node:path'
-import {afterEach, beforeEach, describe, expect, test} from 'vitest'
+import {existsSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
+import {describe, expect, test} from 'vitest'
 import {schemas} from '../src/cli/schemas.js'
-import {inWorld, kx, root} from './cli-harness.js'
+import {inOwnFolder, kx, root} from './cli-harness.js'
 
 const golden = `${root}test/golden/dump-log`
 const base = `${golden}/made/base/00000000000000000000.log`
@@ -16,20 +14,7 @@ const batchB =
 const batchC =
   'baseOffset: 3 lastOffset: 3 count: 1 baseSequence: -1 lastSequence: -1 producerId: 1000 producerEpoch: 1 partitionLeaderEpoch: 3 isTransactional: true isControl: true deleteHorizonMs: OptionalLong.empty position: 155 CreateTime: 1700000000020 size: 78 magic: 2 compresscodec: none crc: 2524010797 isvalid: true\n'
 
-let folder: string
-let cure: () => void
-let home: string
-beforeEach(() => {
-  home = process.cwd()
-  folder = mkdtempSync(join(tmpdir(), 'kx-dump-log-'))
-  cure = inWorld({HOME: folder, XDG_STATE_HOME: join(folder, 'state')})
-  process.chdir(folder)
-})
-afterEach(() => {
-  process.chdir(home)
-  cure()
-  rmSync(folder, {recursive: true, force: true})
-})
+inOwnFolder()
 
 /** Puts a file into the folder that the test runs in. */
 function put(path: string, content: Uint8Array = bytes): string {

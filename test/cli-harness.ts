@@ -1,8 +1,11 @@
-import {readFileSync} from 'node:fs'
+import {mkdtempSync, readFileSync, rmSync} from 'node:fs'
+import {tmpdir} from 'node:os'
+import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
 import type {Command} from '@oclif/core'
 import {Config} from '@oclif/core/config'
 import {settings} from '@oclif/core/settings'
+import {afterEach, beforeEach} from 'vitest'
 import commands from '../commands/index.js'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -79,4 +82,23 @@ export function inWorld(variables: Readonly<Record<string, string | undefined>>)
     for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
     Object.assign(process.env, before)
   }
+}
+
+/** Every test of the file runs in an empty folder of its own, which is its home too. Returns where that is. */
+export function inOwnFolder(): () => string {
+  let folder = ''
+  let home = ''
+  let cure = () => {}
+  beforeEach(() => {
+    home = process.cwd()
+    folder = mkdtempSync(join(tmpdir(), 'kx-dump-log-'))
+    cure = inWorld({HOME: folder, XDG_STATE_HOME: join(folder, 'state')})
+    process.chdir(folder)
+  })
+  afterEach(() => {
+    process.chdir(home)
+    cure()
+    rmSync(folder, {recursive: true, force: true})
+  })
+  return () => folder
 }
