@@ -74,7 +74,9 @@ export default experiment({
 
   given: {
     'every record was acknowledged': ({told}) =>
-      topics.every(topic => told[topic].every(({records}) => records.length > 0 && records.every(({outcome}) => outcome !== 'failed'))),
+      topics.every(
+        topic => told[topic].length > 0 && told[topic].every(({records}) => records.length > 0 && records.every(({outcome}) => outcome !== 'failed')),
+      ),
     'transactions were committed and aborted': ({replicas}) =>
       ['committed', 'aborted'].every(end => endsIn(chainOf(replicas.transactions[0])).includes(end)),
     'all three replicas had everything when they were read': ({replicas}) =>

@@ -1,3 +1,4 @@
+import {isLogKind} from '../log/files/kinds.js'
 import type {BatchCursor} from '../log/batch-cursor.js'
 import {type CsvOptions, type CsvRow, csvColumns, csvRow} from '../log/csv.js'
 import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
@@ -42,7 +43,7 @@ export class CsvWriter implements DumpWriter {
 
   async file(input: DumpInput): Promise<readonly Finding[]> {
     const {file, classified} = input
-    if (classified.kind !== 'log' && classified.kind !== 'snapshot-log') {
+    if (!isLogKind(classified.kind)) {
       throw new KxError(
         'usage',
         'KX_USAGE',

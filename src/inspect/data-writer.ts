@@ -1,3 +1,4 @@
+import {isLogKind} from '../log/files/kinds.js'
 import type {BatchCursor} from '../log/batch-cursor.js'
 import {parseFileName} from '../log/files/names.js'
 import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
@@ -53,7 +54,7 @@ export class DataWriter implements DumpWriter {
     this.#chunks.add(this.#framing.file(fileFields(input)))
     const findings = new Findings()
     let end: string
-    if (classified.kind === 'log' || classified.kind === 'snapshot-log') {
+    if (isLogKind(classified.kind)) {
       const read = await this.#log(input, findings)
       end = this.enough ? `"batchCount":${read.batches},"limitReached":true` : logEndFields(read)
     } else {

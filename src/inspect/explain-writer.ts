@@ -1,3 +1,4 @@
+import {isLogKind} from '../log/files/kinds.js'
 import {type ExplainedField, explainBatch} from '../log/explain.js'
 import type {Finding} from '../log/finding.js'
 import {bytesJson, valueJson} from '../log/json.js'
@@ -33,7 +34,7 @@ export class ExplainWriter implements DumpWriter {
 
   async file(input: DumpInput): Promise<readonly Finding[]> {
     const {file, classified} = input
-    if (classified.kind !== 'log' && classified.kind !== 'snapshot-log') {
+    if (!isLogKind(classified.kind)) {
       throw new KxError('usage', 'KX_USAGE', `${file.path} has no batches to explain: it is a file of another kind.`)
     }
     if (this.#at >= file.size) {

@@ -1,3 +1,4 @@
+import {isLogKind} from '../log/files/kinds.js'
 import type {Finding} from '../log/finding.js'
 import {bytesJson, valueJson} from '../log/json.js'
 import {escapedString} from '../log/text/encodings.js'
@@ -25,7 +26,7 @@ export class SalvageWriter implements DumpWriter {
   }
 
   async file({file, classified}: DumpInput): Promise<readonly Finding[]> {
-    if (classified.kind !== 'log' && classified.kind !== 'snapshot-log') {
+    if (!isLogKind(classified.kind)) {
       throw new KxError('usage', 'KX_USAGE', `${file.path} has no batches to save: it is a file of another kind.`)
     }
     const {maxDecompressedBytes, signal, progress} = this.#options

@@ -1,3 +1,4 @@
+import {isLogKind} from '../log/files/kinds.js'
 import {classify, type FileKind, headBytes} from '../log/files/kinds.js'
 import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
 import type {Finding} from '../log/finding.js'
@@ -44,7 +45,7 @@ export class StatsWriter implements DumpWriter {
 
   async file(input: DumpInput): Promise<readonly Finding[]> {
     const {file, classified} = input
-    if (!isLog(classified.kind)) {
+    if (!isLogKind(classified.kind)) {
       throw new KxError('usage', 'KX_USAGE', `${file.path} has no batches to count: it is a file of another kind.`, {
         suggestions: ['Name a log, or the folder.'],
       })
@@ -125,8 +126,4 @@ class Counting {
     if (finding.severity !== 'info') this.count++
     this.findings.add(finding)
   }
-}
-
-function isLog(kind: FileKind): boolean {
-  return kind === 'log' || kind === 'snapshot-log'
 }

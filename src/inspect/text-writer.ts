@@ -1,3 +1,4 @@
+import {isLogKind} from '../log/files/kinds.js'
 import {resolve} from 'node:path'
 import type {FileKind} from '../log/files/kinds.js'
 import {parseFileName} from '../log/files/names.js'
@@ -72,7 +73,11 @@ export class TextWriter implements DumpWriter {
     await this.#out.drain()
     const isPrepared = untold.some(({code}) => code === 'zero-fill') && (await isPreallocated(input))
     for (const finding of untold) if (!isPrepared || finding.code !== 'zero-fill') this.#complain(finding)
-    if (this.#dialect === 'kafka' && isLog(input) && findings.some(({code}) => code === 'zero-fill')) {
+    if (
+      this.#dialect === 'kafka' &&
+      isLogKind(input.classified.kind) &&
+      findings.some(({code}) => code === 'zero-fill')
+    ) {
       if (await isPreallocated(input)) return findings.filter(({code}) => code !== 'zero-fill')
     }
     if (unreadable !== undefined) throw new KxError('input', 'KX_READ_FAILED', `${file.path}: ${unreadable}`)
@@ -189,7 +194,7 @@ export class TextWriter implements DumpWriter {
     const chosen = logFilter(filter)
     const isLimited = chosen !== undefined || limit !== Number.POSITIVE_INFINITY
     // What Kafka's tool says of zeros stays as it is.
-    const zeros = this.#dialect === 'kx' && isLog(input) && (await isPreallocated(input))
+    const zeros = this.#dialect === 'kx' && isLogKind(input.classified.kind) && (await isPreallocated(input))
     const wrap = (text: LogVisitor): LogVisitor => {
       const told = zeros
         ? new PreallocatedLog(text, input.file.path, finding => writeFinding(this.#out, finding))
@@ -234,8 +239,4 @@ export class TextWriter implements DumpWriter {
   #line(text: string): void {
     this.#out.text(`${text}\n`)
   }
-}
-
-function isLog({classified: {kind}}: DumpInput): boolean {
-  return kind === 'log' || kind === 'snapshot-log'
 }

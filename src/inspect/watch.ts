@@ -1,7 +1,7 @@
+import {PassingVisitor} from '../log/passing-visitor.js'
 import {type BatchCursor, miscounted} from '../log/batch-cursor.js'
 import type {Finding} from '../log/finding.js'
 import type {Damage, LogVisitor} from '../log/read-log.js'
-import type {RecordCursor} from '../log/record-cursor.js'
 import {plural} from '../util/format.js'
 
 export interface Watched {
@@ -14,8 +14,7 @@ export interface Watched {
 }
 
 /** What even a plain dump notices: false CRCs, records that can't be read, bytes that are no batch. */
-export class WatchingVisitor implements LogVisitor {
-  readonly #visitor: LogVisitor
+export class WatchingVisitor extends PassingVisitor {
   readonly #file: string
   readonly #preallocated: boolean
   readonly #maxBytes: number
@@ -23,26 +22,22 @@ export class WatchingVisitor implements LogVisitor {
   #batch: BatchCursor | undefined
 
   constructor(visitor: LogVisitor, {path, preallocated, maxBytes}: Watched, tell: (finding: Finding) => void) {
-    this.#visitor = visitor
+    super(visitor)
     this.#preallocated = preallocated
     this.#maxBytes = maxBytes ?? Number.POSITIVE_INFINITY
     this.#file = path
     this.#tell = tell
   }
 
-  batch(batch: BatchCursor): boolean {
+  override batch(batch: BatchCursor): boolean {
     this.#batch = batch
-    const wanted = this.#visitor.batch(batch)
+    const wanted = this.visitor.batch(batch)
     if (!batch.crcIsRight) this.#tell(crcFinding(batch, this.#file))
     return wanted
   }
 
-  record(record: RecordCursor): void {
-    this.#visitor.record(record)
-  }
-
-  recordsDone(problem: string | undefined): void {
-    this.#visitor.recordsDone?.(problem)
+  override recordsDone(problem: string | undefined): void {
+    this.visitor.recordsDone?.(problem)
     if (problem === undefined || this.#batch === undefined) return
     this.#tell({
       code: 'records',
@@ -56,24 +51,12 @@ export class WatchingVisitor implements LogVisitor {
     })
   }
 
-  damage(damage: Damage): void {
-    this.#visitor.damage?.(damage)
+  override damage(damage: Damage): void {
+    this.visitor.damage?.(damage)
     const {kind, position, sizeInBytes} = damage
     // A batch that passes the window is not looked at.
     if (position + sizeInBytes >= this.#maxBytes && (kind === 'cut' || kind === 'cut-header')) return
     this.#tell(damageFinding(damage, this.#file, this.#preallocated))
-  }
-
-  get full(): boolean {
-    return this.#visitor.full ?? false
-  }
-
-  async drain(): Promise<void> {
-    await this.#visitor.drain?.()
-  }
-
-  get enough(): boolean {
-    return this.#visitor.enough ?? false
   }
 }
 

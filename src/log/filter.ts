@@ -1,6 +1,7 @@
+import {PassingVisitor} from './passing-visitor.js'
 import type {BatchCursor} from './batch-cursor.js'
 import type {CodecName} from './codecs.js'
-import type {Damage, LogVisitor} from './read-log.js'
+import type {LogVisitor} from './read-log.js'
 import type {RecordCursor} from './record-cursor.js'
 
 /** What is to be shown: a batch whose header is refused is not shown, nor are its records. */
@@ -86,8 +87,7 @@ function isOfKind(batch: BatchCursor, kind: OnlyKind): boolean {
 }
 
 /** Shows `visitor` only what the filter lets through: a batch is shown with the first of its records that matches. */
-export class FilteredVisitor implements LogVisitor {
-  readonly #visitor: LogVisitor
+export class FilteredVisitor extends PassingVisitor {
   readonly #filter: LogFilter
   readonly #deep: boolean
   #pending: BatchCursor | undefined
@@ -97,12 +97,12 @@ export class FilteredVisitor implements LogVisitor {
 
   /** `deep`: the filter looks into records, even if the visitor does not want them. */
   constructor(visitor: LogVisitor, filter: LogFilter, deep: boolean) {
-    this.#visitor = visitor
+    super(visitor)
     this.#filter = filter
     this.#deep = deep
   }
 
-  batch(batch: BatchCursor): boolean {
+  override batch(batch: BatchCursor): boolean {
     this.#pending = undefined
     this.#wanted = false
     this.#past = this.#filter.isPast?.(batch) ? this.#past + 1 : 0
@@ -111,41 +111,29 @@ export class FilteredVisitor implements LogVisitor {
       this.#pending = batch
       return true
     }
-    this.#wanted = this.#visitor.batch(batch)
+    this.#wanted = this.visitor.batch(batch)
     return this.#wanted
   }
 
-  record(record: RecordCursor): void {
+  override record(record: RecordCursor): void {
     if (!this.#filter.record(record)) return
     this.#show()
-    if (this.#wanted) this.#visitor.record(record)
+    if (this.#wanted) this.visitor.record(record)
   }
 
-  recordsDone(problem: string | undefined): void {
+  override recordsDone(problem: string | undefined): void {
     // Records that can't be read might have matched.
     if (problem !== undefined) this.#show()
-    if (this.#pending === undefined && this.#wanted) this.#visitor.recordsDone?.(problem)
+    if (this.#pending === undefined && this.#wanted) this.visitor.recordsDone?.(problem)
   }
 
-  damage(damage: Damage): void {
-    this.#visitor.damage?.(damage)
-  }
-
-  get full(): boolean {
-    return this.#visitor.full ?? false
-  }
-
-  async drain(): Promise<void> {
-    await this.#visitor.drain?.()
-  }
-
-  get enough(): boolean {
-    return this.#past > 1 || (this.#visitor.enough ?? false)
+  override get enough(): boolean {
+    return this.#past > 1 || (this.visitor.enough ?? false)
   }
 
   #show(): void {
     if (this.#pending === undefined) return
-    this.#wanted = this.#visitor.batch(this.#pending)
+    this.#wanted = this.visitor.batch(this.#pending)
     this.#pending = undefined
   }
 }

@@ -1,7 +1,7 @@
 import type {BatchCursor} from '../batch-cursor.js'
 import {readLog} from '../read-log.js'
 import type {RecordCursor, RecordHeader} from '../record-cursor.js'
-import {pieceBytes, type ReplicaFiles} from './replica.js'
+import {pieceBytes, placeOf, type ReplicaFiles} from './replica.js'
 import {Turns} from './turns.js'
 import type {BatchPlace} from './types.js'
 
@@ -110,16 +110,7 @@ export class RecordStream {
       {
         batch: batch => {
           current = batch
-          place = {
-            segment,
-            position: batch.position,
-            sizeInBytes: batch.sizeInBytes,
-            baseOffset: batch.baseOffset,
-            lastOffset: batch.lastOffset,
-            leaderEpoch: batch.leaderEpoch,
-            crc: batch.crc,
-            crcIsRight: batch.crcIsRight,
-          }
+          place = placeOf({batch, segment})
           next = batch.baseOffset
           endCorrupt(batch.baseOffset)
           if (!batch.crcIsRight) corrupt = place

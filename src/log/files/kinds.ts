@@ -37,6 +37,11 @@ export const kindNames: Readonly<Record<FileKind, string>> = {
   unknown: 'unknown',
 }
 
+/** Whether a file has batches: a log, or a KRaft snapshot. */
+export function isLogKind(kind: FileKind): kind is 'log' | 'snapshot-log' {
+  return kind === 'log' || kind === 'snapshot-log'
+}
+
 /** The kind of a file; see {@link classify}. */
 export function fileKind(name: string, head: Buffer, size: number): FileKind {
   return classify(name, head, size).kind
