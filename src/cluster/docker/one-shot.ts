@@ -40,7 +40,8 @@ export async function runOneShot(engine: Engine, shot: OneShot): Promise<OneShot
   const container = await engine.call(`create a container for ${what}`, docker =>
     docker.createContainer(settings(shot, labels)),
   )
-  const end = () => void container.kill().catch(() => undefined)
+  // Removed rather than killed: it may not have been started yet, and then never will be.
+  const end = () => void container.remove({force: true, v: true}).catch(() => undefined)
   signal?.addEventListener('abort', end, {once: true})
   try {
     await engine.call(`copy files to ${what}`, () => container.putArchive(archive, {path: `/${parent}`}))
@@ -53,7 +54,8 @@ export async function runOneShot(engine: Engine, shot: OneShot): Promise<OneShot
     await engine
       .call(`remove the container of ${what}`, () => container.remove({force: true, v: true}))
       .catch(error => {
-        if (statusOf(error) !== 404) throw error
+        // Gone already, or on its way (409), as after an abort.
+        if (statusOf(error) !== 404 && statusOf(error) !== 409) throw error
       })
   }
 }

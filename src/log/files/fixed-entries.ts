@@ -78,7 +78,7 @@ export async function* entriesOf<Entry>(
 }
 
 /** The first entry, and those up to the next one whose offset is the base offset. */
-export async function* untilBaseOffset<Entry extends {readonly relativeOffset: number; readonly index: number}>(
+async function* untilBaseOffset<Entry extends {readonly relativeOffset: number; readonly index: number}>(
   chunks: AsyncIterable<readonly Entry[]>,
 ): AsyncGenerator<readonly Entry[], void> {
   for await (const chunk of chunks) {
@@ -89,4 +89,31 @@ export async function* untilBaseOffset<Entry extends {readonly relativeOffset: n
       return
     }
   }
+}
+
+/** The entries of an offset or time index in a view. May be asked for again; the source is then read again. */
+export function viewOf<Entry extends {readonly relativeOffset: number; readonly index: number}>(
+  source: ByteSource,
+  {bytesPerEntry, entryCount, roomForEntries}: EntriesLayout,
+  decode: (bytes: Buffer, at: number, index: number) => Entry,
+): (view?: EntriesView) => AsyncGenerator<readonly Entry[], void> {
+  return (view = 'right') =>
+    view === 'right'
+      ? entriesOf(source, {bytesPerEntry, count: entryCount}, decode)
+      : untilBaseOffset(entriesOf(source, {bytesPerEntry, count: roomForEntries}, decode))
+}
+
+/** The bytes of a file of entries. */
+export function written<Entry>(
+  entries: Iterable<Entry>,
+  bytesPerEntry: number,
+  encode: (bytes: Buffer, entry: Entry) => void,
+): Buffer {
+  return Buffer.concat(
+    [...entries].map(entry => {
+      const bytes = Buffer.alloc(bytesPerEntry)
+      encode(bytes, entry)
+      return bytes
+    }),
+  )
 }

@@ -1,5 +1,5 @@
 import type {ByteSource} from '../byte-source.js'
-import {type EntriesLayout, type EntriesView, entriesOf, layoutOf, untilBaseOffset} from './fixed-entries.js'
+import {type EntriesLayout, type EntriesView, layoutOf, viewOf, written} from './fixed-entries.js'
 
 const bytesPerEntry = 8
 
@@ -29,14 +29,7 @@ export async function openOffsetIndex(source: ByteSource, baseOffset: bigint): P
     const offset = BigInt.asIntN(64, baseOffset + BigInt(relativeOffset))
     return {index, offset, relativeOffset, position: bytes.readInt32BE(at + 4)}
   }
-  return {
-    ...layout,
-    baseOffset,
-    entries: (view = 'right') =>
-      view === 'right'
-        ? entriesOf(source, {bytesPerEntry, count: layout.entryCount}, decode)
-        : untilBaseOffset(entriesOf(source, {bytesPerEntry, count: layout.roomForEntries}, decode)),
-  }
+  return {...layout, baseOffset, entries: viewOf(source, layout, decode)}
 }
 
 /** The bytes of an `.index` file. Entries that are more than an int32 away from the base offset throw a RangeError. */
@@ -44,12 +37,8 @@ export function writeOffsetIndex(
   entries: Iterable<Pick<OffsetIndexEntry, 'offset' | 'position'>>,
   baseOffset: bigint,
 ): Buffer {
-  return Buffer.concat(
-    [...entries].map(({offset, position}) => {
-      const bytes = Buffer.alloc(bytesPerEntry)
-      bytes.writeInt32BE(Number(offset - baseOffset), 0)
-      bytes.writeInt32BE(position, 4)
-      return bytes
-    }),
-  )
+  return written(entries, bytesPerEntry, (bytes, {offset, position}) => {
+    bytes.writeInt32BE(Number(offset - baseOffset), 0)
+    bytes.writeInt32BE(position, 4)
+  })
 }

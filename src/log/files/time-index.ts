@@ -1,5 +1,5 @@
 import type {ByteSource} from '../byte-source.js'
-import {type EntriesLayout, type EntriesView, entriesOf, layoutOf, untilBaseOffset} from './fixed-entries.js'
+import {type EntriesLayout, type EntriesView, layoutOf, viewOf, written} from './fixed-entries.js'
 
 const bytesPerEntry = 12
 
@@ -29,14 +29,7 @@ export async function openTimeIndex(source: ByteSource, baseOffset: bigint): Pro
     const offset = BigInt.asIntN(64, baseOffset + BigInt(relativeOffset))
     return {index, timestamp: bytes.readBigInt64BE(at), offset, relativeOffset}
   }
-  return {
-    ...layout,
-    baseOffset,
-    entries: (view = 'right') =>
-      view === 'right'
-        ? entriesOf(source, {bytesPerEntry, count: layout.entryCount}, decode)
-        : untilBaseOffset(entriesOf(source, {bytesPerEntry, count: layout.roomForEntries}, decode)),
-  }
+  return {...layout, baseOffset, entries: viewOf(source, layout, decode)}
 }
 
 /** The bytes of a `.timeindex` file. Entries that are more than an int32 away from the base offset throw a RangeError. */
@@ -44,12 +37,8 @@ export function writeTimeIndex(
   entries: Iterable<Pick<TimeIndexEntry, 'timestamp' | 'offset'>>,
   baseOffset: bigint,
 ): Buffer {
-  return Buffer.concat(
-    [...entries].map(({timestamp, offset}) => {
-      const bytes = Buffer.alloc(bytesPerEntry)
-      bytes.writeBigInt64BE(timestamp, 0)
-      bytes.writeInt32BE(Number(offset - baseOffset), 8)
-      return bytes
-    }),
-  )
+  return written(entries, bytesPerEntry, (bytes, {timestamp, offset}) => {
+    bytes.writeBigInt64BE(timestamp, 0)
+    bytes.writeInt32BE(Number(offset - baseOffset), 8)
+  })
 }

@@ -1,5 +1,5 @@
 import type {ByteSource} from '../byte-source.js'
-import {type EntriesLayout, type EntriesView, entriesOf, layoutOf} from './fixed-entries.js'
+import {type EntriesLayout, type EntriesView, entriesOf, layoutOf, written} from './fixed-entries.js'
 
 const bytesPerEntry = 34
 
@@ -48,15 +48,11 @@ export async function openTransactionIndex(source: ByteSource): Promise<Transact
 export function writeTransactionIndex(
   entries: Iterable<Omit<TransactionIndexEntry, 'index' | 'version'> & {readonly version?: number}>,
 ): Buffer {
-  return Buffer.concat(
-    [...entries].map(entry => {
-      const bytes = Buffer.alloc(bytesPerEntry)
-      bytes.writeInt16BE(entry.version ?? 0, 0)
-      bytes.writeBigInt64BE(entry.producerId, 2)
-      bytes.writeBigInt64BE(entry.firstOffset, 10)
-      bytes.writeBigInt64BE(entry.lastOffset, 18)
-      bytes.writeBigInt64BE(entry.lastStableOffset, 26)
-      return bytes
-    }),
-  )
+  return written(entries, bytesPerEntry, (bytes, entry) => {
+    bytes.writeInt16BE(entry.version ?? 0, 0)
+    bytes.writeBigInt64BE(entry.producerId, 2)
+    bytes.writeBigInt64BE(entry.firstOffset, 10)
+    bytes.writeBigInt64BE(entry.lastOffset, 18)
+    bytes.writeBigInt64BE(entry.lastStableOffset, 26)
+  })
 }
