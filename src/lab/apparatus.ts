@@ -66,7 +66,7 @@ export async function setUp(
  * once in 6 trials on containers). So the partitions themselves are asked: the leader for its high watermark, every
  * replica for its end.
  */
-async function untilHosted(
+export async function untilHosted(
   view: ClusterView,
   topics: readonly string[],
   [leader, ...followers]: readonly number[],

@@ -6,6 +6,8 @@ import type {Cluster} from '../../src/cluster/cluster.js'
 import {LocalRuntime} from '../../src/cluster/local/runtime.js'
 import {untilReady} from '../../src/cluster/ready.js'
 import {defaultSpec} from '../../src/cluster/spec.js'
+import {untilHosted} from '../../src/lab/apparatus.js'
+import {ClusterView} from '../../src/lab/view.js'
 import {writeBatch} from '../../src/log/write-batch.js'
 import {messageNamed} from '../../src/protocol/messages.js'
 import {until} from '../../src/util/until.js'
@@ -88,6 +90,8 @@ async function topicLedBy(
       {timeoutMs: 30_000},
     )
   }
+  await using view = new ClusterView(cluster, quietly.signal)
+  await untilHosted(view, [name], brokerIds)
   return {
     topic: name,
     partition: 0,
