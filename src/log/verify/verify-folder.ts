@@ -1,15 +1,16 @@
-import {parseFolderName} from '../files/names.js'
+import {type FileRole, parseFolderName} from '../files/names.js'
 import type {Folder} from '../folder.js'
 import {logDirConclusions, partitionConclusions} from './conclusions.js'
 import {FindingList} from './finding-list.js'
 import {checkOffsets, type LogDirFacts, readLogDir, tellMissingPartitions, topicIds} from './log-dir.js'
-import {folderNames, openIn} from './partition-folder.js'
+import {folderNames, type FolderNames, openIn} from './partition-folder.js'
 import {release} from './release.js'
 import type {FolderReport, FolderTree, OtherFile, VerifyOptions} from './report.js'
 import {verifyFile} from './verify-file.js'
 import {type PartitionContext, type PartitionResult, verifyPartition} from './verify-partition.js'
 
 const metadataFolder = '__cluster_metadata-0'
+const logDirRoles: ReadonlySet<FileRole> = new Set(['meta-properties', 'offset-checkpoint', 'clean-shutdown', 'lock'])
 
 /**
  * Overview and checks of a folder, each log read once: a partition's folder, or (if subfolders can be opened) a log dir or
@@ -19,11 +20,7 @@ export async function verifyFolder(folder: Folder | FolderTree, options: VerifyO
   const list = new FindingList(options.findingsPerCode)
   const named = parseFolderName(lastPart(folder.path))
   const names = await folderNames(folder)
-  const isPartition =
-    names.segments.length > 0 ||
-    names.all.some(({role}) => role === 'leader-epoch-checkpoint' || role === 'partition-metadata') ||
-    (named !== undefined && names.all.some(({role}) => role !== undefined))
-  if (isPartition) {
+  if (isPartitionFolder(names, named !== undefined)) {
     const result = await verifyPartition(folder, options, {topic: named?.topic}, list)
     return partitionReport(folder, named, result, list)
   }
@@ -33,6 +30,14 @@ export async function verifyFolder(folder: Folder | FolderTree, options: VerifyO
     options,
     list,
   )
+}
+
+/** A log dir may be called `kafka-logs-0`: its name alone makes it no partition, and what only a log dir has, none. */
+function isPartitionFolder({segments, all}: FolderNames, isNamedSo: boolean): boolean {
+  if (segments.length > 0) return true
+  if (all.some(({role}) => role === 'leader-epoch-checkpoint' || role === 'partition-metadata')) return true
+  if (all.some(({role}) => role !== undefined && logDirRoles.has(role))) return false
+  return isNamedSo && all.some(({role, isBootstrap}) => role !== undefined && !isBootstrap)
 }
 
 function partitionReport(

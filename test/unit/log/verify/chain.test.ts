@@ -116,6 +116,18 @@ describe('a log dir', () => {
     expect(report.conclusions.join('\n')).toContain('No .kafka_cleanshutdown is here')
   })
 
+  test.each(['kafka-logs-0', 'broker-12'])(
+    'is none of topic-partition, although its name, %s, looks like that',
+    async name => {
+      const report = await verified({...dir({}), 'orders-1': {[log]: patched(abc, 70, 9)}}, {}, name)
+      expect(report.kind).toBe('log-dir')
+      expect(report.partitions).toHaveLength(2)
+      expect(hasFindings(report)).toBe(true)
+      const checkpointsOnly = {'bootstrap.checkpoint': Buffer.alloc(0), 'orders-0': partition}
+      expect((await verified(checkpointsOnly, {}, name)).kind).toBe('log-dir')
+    },
+  )
+
   test('has findings if one of its partitions has', async () => {
     const report = await verified({...dir({}), 'orders-1': {[log]: patched(abc, 70, 9)}}, {}, 'data')
     expect(hasFindings(report)).toBe(true)
