@@ -2,6 +2,7 @@
 import {spawnSync} from 'node:child_process'
 import {cpSync, readdirSync, rmSync} from 'node:fs'
 import {fileURLToPath} from 'node:url'
+import {bundle} from './bundle.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 rmSync(`${root}dist`, {recursive: true, force: true})
@@ -13,3 +14,4 @@ if (compiled.status !== 0) process.exit(compiled.status ?? 1)
 for (const path of readdirSync(`${root}src`, {recursive: true})) {
   if (String(path).endsWith('.data.json')) cpSync(`${root}src/${path}`, `${root}dist/src/${path}`)
 }
+await bundle(root)

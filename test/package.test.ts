@@ -16,6 +16,8 @@ test('the package holds what kx needs to run elsewhere, and no sources of tests'
   const paths = files.map(({path}) => path)
   for (const needed of [
     'bin/kx.js',
+    'dist/bundle/main.js',
+    'dist/bundle/LICENSES.txt',
     'dist/commands/index.js',
     'dist/experiments/data-loss.js',
     'dist/src/protocol/messages.data.json',

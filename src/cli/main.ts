@@ -29,10 +29,8 @@ export async function main(argv: string[], {root, table}: MainOptions): Promise<
   if (table) commands.target = table
   const [command = ''] = argv
   if (alone.includes(command)) commands.target = commands.target.replace(/index(?=\.[jt]s$)/, `only-${command}`)
-  const {settings} = await import('@oclif/core/settings')
+  const {run, settings} = await import('./oclif.js')
   settings.enableAutoTranspile = false
-  const {run} = await import('@oclif/core/run')
-  await import('@oclif/core/command')
   survivePipes()
   // What somebody has put into the home folder is no part of kx.
   const options = {root: fileURLToPath(root), pjson, userPlugins: false, devPlugins: false}

@@ -73,7 +73,14 @@ export class BareMachine {
     this.file('package-lock.json', JSON.stringify({packages: {'': {}, 'node_modules/a': entry}}))
     this.file('node_modules/.package-lock.json', JSON.stringify({packages: {'node_modules/a': entry}}))
     this.file('node_modules/a/package.json', '{}')
-    for (const path of ['src/a.ts', 'commands/b.ts', 'experiments/c.ts', 'scripts/build.mjs', 'tsconfig.json'])
+    for (const path of [
+      'src/a.ts',
+      'commands/b.ts',
+      'experiments/c.ts',
+      'scripts/build.mjs',
+      'scripts/bundle.mjs',
+      'tsconfig.json',
+    ])
       this.file(path, '')
     this.file('dist/.built', '')
     // A file that a test makes now is newer than the build, which is newer than the sources.
