@@ -127,7 +127,7 @@ test('--explain --redact shows nothing of bytes that are no batch', async () => 
 test('a cut batch is told with its place, its offset and its sizes', async () => {
   writeFileSync(name, bytes.subarray(0, bytes.length - 10))
   expect((await kx('dump-log', name)).stdout).toContain(
-    '! error cut at 155, offset 3: 68 bytes are no batch: the batch has 78 bytes, and 68 are left\n',
+    '! error cut-batch at 155, offset 3: 68 bytes are no batch: the batch has 78 bytes, and 68 are left\n',
   )
 })
 
@@ -164,7 +164,7 @@ describe('a number of records that is wrong', () => {
       problem: `the header says ${count} records, and 2 are there`,
     })
     const {stdout, exit} = await kx('dump-log', '--print-data-log', name)
-    expect(stdout).toContain(`! error records at 0, offset 0: the header says ${count} records, and 2 are there\n`)
+    expect(stdout).toContain(`! error record-count at 0, offset 0: the header says ${count} records, and 2 are there\n`)
     expect(exit).toBe(1)
   })
 

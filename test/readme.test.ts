@@ -57,9 +57,9 @@ function findingsPage(): string {
     return `| \`${code}\` | ${severity} | ${cell(meaning)} | ${cell(kafka)} |`
   })
   return [
-    '# What `kx dump-log --verify` can find',
+    '# What `kx dump-log` can find',
     '',
-    'Codes are stable, for scripts. The severity is that of the usual case: where the circumstances explain what was seen it is lower. Errors and warnings make the exit code 1.',
+    'Codes are stable, for scripts, and the same in every output, with and without `--verify`. The severity is that of the usual case: where the circumstances explain what was seen it is lower. Errors and warnings make the exit code 1.',
     '',
     '| code | severity | meaning | what Kafka 4.x does with it |',
     '|---|---|---|---|',

@@ -5,6 +5,7 @@ import {type FolderName, parseFolderName} from '../log/files/names.js'
 import {exitCode, KxError} from '../util/errors.js'
 import type {Finding} from '../log/finding.js'
 import type {OpenFile} from '../log/folder.js'
+import type {FindingCode} from '../log/verify/codes.js'
 import {DiskFolder, inspected, openFile} from './files.js'
 import type {DumpInput, DumpOptions, DumpWriter} from './job.js'
 
@@ -92,7 +93,7 @@ function watched(file: OpenFile, {progress}: DumpOptions): OpenFile {
   }
 }
 
-const tails: ReadonlySet<string> = new Set(['cut', 'cut-header', 'zero-fill'])
+const tails: ReadonlySet<FindingCode> = new Set<FindingCode>(['cut-batch', 'cut-header', 'zero-fill'])
 
 export function isWrong(findings: readonly Finding[]): boolean {
   return findings.some(({severity}) => severity !== 'info')

@@ -2,6 +2,7 @@ import {controlRecord} from '../log/decode/control.js'
 import type {DecoderName, RecordDecoder} from '../log/decode/decoder.js'
 import {type BytesJson, bytesJson, redactedJson, valueJson} from '../log/json.js'
 import type {Finding} from '../log/finding.js'
+import {findingOf} from '../log/verify/codes.js'
 import type {RecordCursor} from '../log/record-cursor.js'
 import type {DumpOptions} from './job.js'
 import {decoderNamed} from './reading.js'
@@ -18,7 +19,7 @@ const none: readonly Omit<Finding, 'file'>[] = []
 /** The problems of a record as findings. */
 export function oddities({problems}: Meaning, offset: bigint, isControl: boolean): readonly Omit<Finding, 'file'>[] {
   const code = isControl ? 'control-record' : 'decoder'
-  return problems.map(explanation => ({code, severity: 'warning', offset, explanation}))
+  return problems.map(explanation => findingOf(code, {offset, explanation}))
 }
 
 /** What the records of internal topics and of control batches mean, as JSON. */

@@ -2,6 +2,8 @@ import {PassingVisitor} from '../log/passing-visitor.js'
 import {type BatchCursor, miscounted} from '../log/batch-cursor.js'
 import type {Finding} from '../log/finding.js'
 import type {Damage, LogVisitor} from '../log/read-log.js'
+import {damageCodes, recordsCode} from '../log/verify/code-of.js'
+import {findingOf} from '../log/verify/codes.js'
 import {plural} from '../util/format.js'
 
 export interface Watched {
@@ -39,16 +41,11 @@ export class WatchingVisitor extends PassingVisitor {
   override recordsDone(problem: string | undefined): void {
     this.visitor.recordsDone?.(problem)
     if (problem === undefined || this.#batch === undefined) return
-    this.#tell({
-      code: 'records',
-      severity: 'error',
-      file: this.#file,
-      position: this.#batch.position,
-      offset: this.#batch.baseOffset,
-      explanation: problem.startsWith(miscounted)
-        ? `${problem}.`
-        : `Not all records of this batch can be read: ${problem}.`,
-    })
+    const {position, baseOffset: offset} = this.#batch
+    const explanation = problem.startsWith(miscounted)
+      ? `${problem}.`
+      : `Not all records of this batch can be read: ${problem}.`
+    this.#tell(findingOf(recordsCode(problem), {file: this.#file, position, offset, explanation}))
   }
 
   override damage(damage: Damage): void {
@@ -61,29 +58,18 @@ export class WatchingVisitor extends PassingVisitor {
 }
 
 export function crcFinding(batch: BatchCursor, file: string): Finding {
-  return {
-    code: 'crc',
-    severity: 'error',
-    file,
-    position: batch.position,
-    offset: batch.baseOffset,
-    explanation: `The stored CRC is ${batch.crc}, that of the bytes is ${batch.computedCrc}.`,
-    consequence: 'Consumers stop here, and recovery cuts the log here.',
-  }
+  const {position, baseOffset: offset} = batch
+  const explanation = `The stored CRC is ${batch.crc}, that of the bytes is ${batch.computedCrc}.`
+  return findingOf('crc', {file, position, offset, explanation})
 }
 
 export function damageFinding(damage: Damage, file: string, preallocated: boolean): Finding {
   const {kind, position, sizeInBytes, baseOffset, reason} = damage
   if (kind === 'zero-fill' && preallocated) {
     const explanation = `${plural(sizeInBytes, 'zero byte')} up to the end: space that the broker has preallocated.`
-    return {code: 'preallocated', severity: 'info', file, position, explanation}
+    return findingOf('preallocated', {file, position, explanation})
   }
-  return {
-    code: kind,
-    severity: 'error',
-    file,
-    position,
-    ...(baseOffset === undefined ? {} : {offset: baseOffset}),
-    explanation: `${plural(sizeInBytes, 'byte is', 'bytes are')} no batch: ${reason}.`,
-  }
+  const explanation = `${plural(sizeInBytes, 'byte is', 'bytes are')} no batch: ${reason}.`
+  const offset = baseOffset === undefined ? {} : {offset: baseOffset}
+  return findingOf(damageCodes[kind], {file, position, ...offset, explanation})
 }

@@ -1,3 +1,4 @@
+import type {FindingCode} from '../verify/codes.js'
 import {javaFields, javaInteger, ProblemList, quoted, type TextLine, textLines, type TextProblem} from './text-lines.js'
 
 // Checkpoints of org.apache.kafka.server.common.CheckpointFile: a line with the version, one with the number of
@@ -82,7 +83,7 @@ export function parseOffsetCheckpoint(bytes: Buffer): OffsetCheckpoint {
     seen.set(name, number)
     if (offset < 0n || partition < 0) {
       problems.add(
-        {code: offset < 0n ? 'offset-negative' : 'partition-negative', ...warning},
+        {code: offset < 0n ? 'checkpoint-offset-negative' : 'partition-negative', ...warning},
         () => `line ${number}: ${quoted(topic)} ${partition} has the offset ${offset}`,
       )
     }
@@ -165,18 +166,22 @@ function falls(entries: readonly EpochEntry[], lines: readonly TextLine[]): read
   entries.forEach(({epoch, startOffset}, n) => {
     const {number, position} = lines[n] as TextLine
     const before = entries[n - 1]
-    const add = (code: string, explain: () => string, consequence = dropped, severity: 'error' | 'warning' = 'error') =>
-      problems.add({code, severity, position, consequence}, () => `line ${number}: ${explain()}`)
-    if (epoch < 0) add('epoch-negative', () => `the epoch is ${epoch}`, onLoad)
-    if (startOffset < 0n) add('offset-negative', () => `the start offset is ${startOffset}`, onLoad)
+    const add = (
+      code: FindingCode,
+      explain: () => string,
+      consequence = dropped,
+      severity: 'error' | 'warning' = 'error',
+    ) => problems.add({code, severity, position, consequence}, () => `line ${number}: ${explain()}`)
+    if (epoch < 0) add('checkpoint-epoch-negative', () => `the epoch is ${epoch}`, onLoad)
+    if (startOffset < 0n) add('checkpoint-offset-negative', () => `the start offset is ${startOffset}`, onLoad)
     if (!before) return
-    if (epoch === before.epoch) add('epoch-repeats', () => `epoch ${epoch} is there twice`)
-    if (epoch < before.epoch) add('epoch-falls', () => `the epoch falls from ${before.epoch} to ${epoch}`)
+    if (epoch === before.epoch) add('checkpoint-epoch-repeats', () => `epoch ${epoch} is there twice`)
+    if (epoch < before.epoch) add('checkpoint-epoch-falls', () => `the epoch falls from ${before.epoch} to ${epoch}`)
     if (startOffset < before.startOffset) {
-      add('offset-falls', () => `the start offset falls from ${before.startOffset} to ${startOffset}`)
+      add('checkpoint-offset-falls', () => `the start offset falls from ${before.startOffset} to ${startOffset}`)
     } else if (startOffset === before.startOffset && epoch > before.epoch) {
       const both = () => `epoch ${epoch} begins at ${startOffset}, as epoch ${before.epoch} does`
-      add('offset-repeats', both, dropped, 'warning')
+      add('checkpoint-offset-repeats', both, dropped, 'warning')
     }
   })
   return problems.all()

@@ -1,3 +1,4 @@
+import type {FindingCode} from '../verify/codes.js'
 import {javaInteger, quoted, textLines, type TextProblem} from './text-lines.js'
 
 /** `partition.metadata` of a partition's folder (PartitionMetadataFile). */
@@ -17,7 +18,7 @@ const refused = 'Kafka refuses the file'
 export function parsePartitionMetadata(bytes: Buffer): PartitionMetadata {
   const {lines, problems: textProblems} = textLines(bytes, {endsInNewline: false})
   const problems = [...textProblems]
-  const add = (code: string, position: number, explanation: string) =>
+  const add = (code: FindingCode, position: number, explanation: string) =>
     problems.push({code, severity: 'error', position, explanation, consequence: refused})
   const fieldOf = (n: number, name: string): string | undefined => {
     const line = lines[n]
@@ -34,7 +35,7 @@ export function parsePartitionMetadata(bytes: Buffer): PartitionMetadata {
   }
   if (topicId !== undefined && (!isUuid(topicId) || topicId === zeroId)) {
     const what = topicId === zeroId ? 'is the zero id' : `${quoted(topicId)} is no id of 16 bytes in base64`
-    add('topic-id', lines[1]?.position ?? 0, `the topic id ${what}`)
+    add('topic-id-unreadable', lines[1]?.position ?? 0, `the topic id ${what}`)
   }
   if (lines.length > 2) {
     problems.push({
@@ -72,7 +73,7 @@ export interface MetaProperties {
 export function parseMetaProperties(bytes: Buffer): MetaProperties {
   const {properties, comments, problems: escapes} = parseProperties(bytes)
   const problems = [...escapes]
-  const add = (code: string, explanation: string) =>
+  const add = (code: FindingCode, explanation: string) =>
     problems.push({code, severity: 'error', explanation, consequence: 'the broker refuses the folder'})
   const values = new Map(properties.map(({key, value}) => [key, value]))
   const versionText = values.get('version')
@@ -84,13 +85,14 @@ export function parseMetaProperties(bytes: Buffer): MetaProperties {
   const idText = values.get(idName)
   const nodeId = javaInteger(idText ?? '', 32)
   if (idText === undefined && version === 1n) add('node-id-missing', `${idName} is missing`)
-  if (idText !== undefined && nodeId === undefined) add('node-id', `${idName} is ${quoted(idText)}, no number`)
+  if (idText !== undefined && nodeId === undefined)
+    add('node-id-unreadable', `${idName} is ${quoted(idText)}, no number`)
   const clusterId = values.get('cluster.id')
   if (clusterId === undefined && version === 1n) add('cluster-id-missing', 'cluster.id is missing')
   const directoryId = values.get('directory.id')
   if (directoryId !== undefined && (!isUuid(directoryId) || isReserved(directoryId))) {
     const what = isUuid(directoryId) ? 'a reserved one' : 'no id of 16 bytes in base64'
-    add('directory-id', `directory.id is ${quoted(directoryId)}, ${what}`)
+    add('directory-id-unreadable', `directory.id is ${quoted(directoryId)}, ${what}`)
   }
   for (const [key, count] of countBy(properties.map(({key}) => key))) {
     if (count > 1) {
@@ -159,7 +161,7 @@ export function parseProperties(bytes: Buffer): Properties {
     const [key, value] = [unescaped(rawKey), unescaped(rawValue)]
     if (key === undefined || value === undefined) {
       problems.push({
-        code: 'escape',
+        code: 'property-escape',
         severity: 'error',
         explanation: `line ${first?.number}: a \\u is not followed by four hexadecimal digits: ${quoted(line)}`,
         consequence: refused,

@@ -1,3 +1,4 @@
+import type {FindingCode} from '../verify/codes.js'
 import {javaInteger, quoted, type TextProblem, textLines} from './text-lines.js'
 
 /** `quorum-state` of a metadata folder (FileQuorumStateStore, message QuorumStateData): what a voter must not forget. */
@@ -37,9 +38,9 @@ export function parseQuorumState(bytes: Buffer): QuorumState {
   const {lines, problems: textProblems} = textLines(bytes, {endsInNewline: false})
   const problems = [...textProblems]
   const refused = 'the node does not start'
-  const add = (code: string, explanation: string) =>
+  const add = (code: FindingCode, explanation: string) =>
     problems.push({code, severity: 'error', position: 0, explanation, consequence: refused})
-  if (bytes.length === 0) add('empty', 'the file is empty')
+  if (bytes.length === 0) add('file-empty', 'the file is empty')
   if (lines.length > 1) {
     problems.push({
       code: 'leftover-lines',
@@ -49,12 +50,13 @@ export function parseQuorumState(bytes: Buffer): QuorumState {
     })
   }
   const state = bytes.length === 0 ? undefined : exactObject(lines[0]?.text ?? '')
-  if (bytes.length > 0 && !state) add('json', `the line is no JSON object: ${quoted(lines[0]?.text ?? '')}`)
+  if (bytes.length > 0 && !state) add('json-unreadable', `the line is no JSON object: ${quoted(lines[0]?.text ?? '')}`)
   const fields = state ?? new Map<string, Exact>()
   const int32 = (name: string): number | undefined => {
     const value = fields.get(name)
     if (typeof value === 'bigint' && BigInt.asIntN(32, value) === value) return Number(value)
-    if (state) add('field', `"${name}" ${value === undefined ? 'is missing' : `is ${quoted(exactJson(value))}`}`)
+    if (state)
+      add('field-unreadable', `"${name}" ${value === undefined ? 'is missing' : `is ${quoted(exactJson(value))}`}`)
     return undefined
   }
   const version = int32('data_version')
@@ -85,26 +87,26 @@ type OfVersion = Pick<QuorumState, 'votedDirectoryId' | 'clusterId' | 'appliedOf
 function byVersion(
   version: number | undefined,
   fields: ReadonlyMap<string, Exact>,
-  add: (code: string, explanation: string) => void,
+  add: (code: FindingCode, explanation: string) => void,
 ): OfVersion {
   const text = (name: string): string | undefined => {
     const value = fields.get(name)
     if (typeof value === 'string') return value
-    add('field', `"${name}" ${value === undefined ? 'is missing' : `is ${quoted(exactJson(value))}`}`)
+    add('field-unreadable', `"${name}" ${value === undefined ? 'is missing' : `is ${quoted(exactJson(value))}`}`)
     return undefined
   }
   const none = {votedDirectoryId: undefined, clusterId: undefined, appliedOffset: undefined, voterIds: undefined}
   if (version === 1) return {...none, votedDirectoryId: text('votedDirectoryId')}
   if (version !== 0) return none
   const [applied, voters] = [fields.get('appliedOffset'), fields.get('currentVoters')]
-  if (typeof applied !== 'bigint') add('field', '"appliedOffset" is no number')
+  if (typeof applied !== 'bigint') add('field-unreadable', '"appliedOffset" is no number')
   const ids = Array.isArray(voters)
     ? voters
         .map(voter => (voter instanceof Map ? voter.get('voterId') : undefined))
         .filter(id => typeof id === 'bigint')
     : undefined
   if (voters !== null && ids?.length !== (voters as readonly Exact[] | undefined)?.length) {
-    add('field', '"currentVoters" is no list of voters')
+    add('field-unreadable', '"currentVoters" is no list of voters')
   }
   return {
     ...none,
@@ -120,7 +122,7 @@ export function parseCleanShutdown(bytes: Buffer): CleanShutdown {
   const unknownEpoch = 'the shutdown counts as clean; the broker registers without the epoch it had'
   if (bytes.length === 0) {
     const explanation = 'the file is empty, as brokers before 3.7 write it'
-    return {...nothing, problems: [{code: 'empty', severity: 'info', explanation, consequence: unknownEpoch}]}
+    return {...nothing, problems: [{code: 'file-empty', severity: 'info', explanation, consequence: unknownEpoch}]}
   }
   const {problems} = textLines(bytes, {endsInNewline: false})
   const fields = exactObject(bytes.toString('utf8'))
@@ -130,7 +132,7 @@ export function parseCleanShutdown(bytes: Buffer): CleanShutdown {
   if (!fields || brokerEpoch === undefined) {
     const explanation = fields ? '"brokerEpoch" is missing or no 64-bit number' : 'the file is no JSON object'
     found.push({
-      code: fields ? 'field' : 'json',
+      code: fields ? 'field-unreadable' : 'json-unreadable',
       severity: 'warning',
       position: 0,
       explanation,

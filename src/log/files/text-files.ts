@@ -74,7 +74,7 @@ export function parseTextFile(kind: TextFileKind, bytes: Buffer): TextFile {
 function parseLock(bytes: Buffer): LockFile {
   if (bytes.length === 0) return {kind: 'lock', problems: []}
   const explanation = `the file has ${bytes.length} bytes; Kafka writes none`
-  return {kind: 'lock', problems: [{code: 'not-empty', severity: 'info', explanation}]}
+  return {kind: 'lock', problems: [{code: 'lock-not-empty', severity: 'info', explanation}]}
 }
 
 /** What is wrong with the file, under the name that it was given to kx. */

@@ -1,3 +1,4 @@
+import type {FindingCode} from '../verify/codes.js'
 import {isUtf8} from 'node:buffer'
 import type {Finding} from '../finding.js'
 
@@ -10,7 +11,7 @@ const toldOfEach = 20
 /** Collects problems of a file whose lines may all be wrong. */
 export class ProblemList {
   readonly #told: TextProblem[] = []
-  readonly #counts = new Map<string, number>()
+  readonly #counts = new Map<FindingCode, number>()
 
   /** `explain` is called only if it is told. */
   add(problem: Omit<TextProblem, 'explanation'>, explain: () => string): void {

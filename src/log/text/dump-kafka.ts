@@ -3,6 +3,7 @@ import type {KafkaStyle} from '../decode/style.js'
 import type {FileKind} from '../files/kinds.js'
 import type {Finding} from '../finding.js'
 import type {Folder, OpenFile} from '../folder.js'
+import type {FindingCode} from '../verify/codes.js'
 import {type LogVisitor, readLog} from '../read-log.js'
 import {KxError} from '../../util/errors.js'
 import {type EntriesContext, writeProducerSnapshot, writeTransactionIndex} from './entries-text.js'
@@ -120,17 +121,26 @@ export async function dumpText(
     return {findings: findings.all(), unreadable: error.message}
   }
   if (dialect === 'kx') for (const finding of findings.all()) writeFinding(out.writer, finding)
-  return {findings: findings.all(), untold: findings.all().filter(({code}) => !isTold(kind, code, dialect))}
+  return {
+    findings: findings.all(),
+    untold: findings.all().filter(({code}) => !isTold(kind, code, {...options, dialect})),
+  }
 }
 
 /** Kafka's tool complains of a snapshot that it refuses, and reports what is wrong with the entries of an index. */
-function isTold(kind: FileKind, code: string, dialect: Dialect): boolean {
+function isTold(kind: FileKind, code: FindingCode, {dialect, indexSanityCheck}: DumpTextOptions): boolean {
   if (dialect === 'kx' || kind === 'producer-snapshot') return true
-  if (code === 'index-order') return kind === 'time-index'
-  return !untoldCodes.has(code)
+  return !indexSanityCheck && !untoldCodes.has(code)
 }
 
-const untoldCodes: ReadonlySet<string> = new Set(['index-size', 'index-sanity', 'index-version', 'not-checked'])
+const untoldCodes: ReadonlySet<FindingCode> = new Set<FindingCode>([
+  'index-order',
+  'index-size',
+  'timeindex-size',
+  'txnindex-size',
+  'txnindex-version',
+  'not-checked',
+])
 
 async function indexContext(
   context: EntriesContext,

@@ -20,8 +20,8 @@ export interface EntriesContext {
 export async function writeProducerSnapshot(context: EntriesContext): Promise<void> {
   const {file, dialect, style, out, findings, complain} = context
   const snapshot = await openProducerSnapshot(file)
-  for (const {kind, reason} of snapshot.problems) {
-    findings.add({code: `snapshot-${kind}`, severity: 'error', explanation: reason})
+  for (const {reason} of snapshot.problems) {
+    findings.add({code: 'snapshot-corrupt', severity: 'error', explanation: reason})
   }
   if (dialect === 'kafka' && snapshot.kafkaRefuses !== undefined) {
     complain(snapshot.kafkaRefuses)
@@ -63,14 +63,14 @@ export async function writeTransactionIndex({file, dialect, style, out, findings
       )
       if (version === knownVersion) continue
       const explanation = `an entry has the version ${version}, and only ${knownVersion} is known`
-      findings.add({code: 'index-version', severity: 'error', offset: lastOffset, explanation})
+      findings.add({code: 'txnindex-version', severity: 'error', offset: lastOffset, explanation})
     }
     if (out.full) await out.drain()
   }
   if (index.leftoverBytes === 0) return
   findings.add({
-    code: 'index-size',
-    severity: 'error',
+    code: 'txnindex-size',
+    severity: 'warning',
     position: file.size - index.leftoverBytes,
     explanation: `the size ${file.size} is not a multiple of 34: ${index.leftoverBytes} bytes at the end are no entry`,
   })

@@ -1,4 +1,5 @@
 import type {Finding} from '../finding.js'
+import type {FindingCode} from '../verify/codes.js'
 
 /** Findings of one kind that are kept; what is beyond is counted, so that a file of any size needs bounded memory. */
 const keptPerCode = 100
@@ -6,7 +7,7 @@ const keptPerCode = 100
 /** The findings of one file, in the order in which they were found. */
 export class FindingList {
   readonly #findings: Finding[] = []
-  readonly #counts = new Map<string, number>()
+  readonly #counts = new Map<FindingCode, number>()
 
   constructor(readonly file: string) {}
 

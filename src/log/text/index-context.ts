@@ -72,8 +72,8 @@ export function tellLeftover(
 ): void {
   if (layout.leftoverBytes === 0) return
   findings.add({
-    code: 'index-size',
-    severity: 'error',
+    code: layout.bytesPerEntry === 12 ? 'timeindex-size' : 'index-size',
+    severity: 'warning',
     position: file.size - layout.leftoverBytes,
     explanation: `the size ${file.size} is not a multiple of ${layout.bytesPerEntry}: ${layout.leftoverBytes} bytes at the end are no entry`,
   })

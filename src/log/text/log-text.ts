@@ -5,6 +5,8 @@ import type {KafkaStyle} from '../decode/style.js'
 import type {Finding} from '../finding.js'
 import type {Damage, LogEnd, LogVisitor} from '../read-log.js'
 import type {RecordCursor} from '../record-cursor.js'
+import {damageCodes, recordsCode} from '../verify/code-of.js'
+import {findingCodes} from '../verify/codes.js'
 import {timeLabel, writeBatchLine} from './batch-line.js'
 import {partlyDecoded} from './decoded-text.js'
 import {escapedString} from './encodings.js'
@@ -151,7 +153,7 @@ export class LogText implements LogVisitor {
     }
     if (batch.codec === 'unknown') {
       this.#tell({
-        code: 'codec',
+        code: 'records',
         severity: 'error',
         position: batch.position,
         offset: batch.baseOffset,
@@ -175,8 +177,8 @@ export class LogText implements LogVisitor {
     if (problem === undefined) return
     const batch = this.#batch
     this.#tell({
-      code: 'records',
-      severity: 'error',
+      code: recordsCode(problem),
+      severity: findingCodes[recordsCode(problem)].severity,
       ...(batch ? {position: batch.position, offset: batch.baseOffset} : {}),
       explanation: problem.startsWith(miscounted) ? problem : `not all records of the batch can be read: ${problem}`,
     })
@@ -187,7 +189,7 @@ export class LogText implements LogVisitor {
     const isCutByWindow = maxBytes !== undefined && damage.position + damage.sizeInBytes >= maxBytes
     if (isCutByWindow && (damage.kind === 'cut' || damage.kind === 'cut-header')) return
     const finding: Omit<Finding, 'file'> = {
-      code: damage.kind,
+      code: damageCodes[damage.kind],
       severity: 'error',
       position: damage.position,
       ...(damage.baseOffset === undefined ? {} : {offset: damage.baseOffset}),
@@ -357,7 +359,7 @@ export class LogText implements LogVisitor {
   }
 
   #undecoded({offset}: RecordCursor, explanation: string): void {
-    this.#tell({code: 'undecoded', severity: 'warning', offset, explanation}, 'in a line')
+    this.#tell({code: 'decoder', severity: 'warning', offset, explanation}, 'in a line')
   }
 
   /** What the decoder finds odd, and the bytes that it could not read, behind the record's text. */
@@ -376,7 +378,7 @@ export class LogText implements LogVisitor {
     }
     for (const problem of problems) {
       out.text(` (${escapedString(problem)})`)
-      this.#findings.add({code: 'undecoded', severity: 'warning', offset, explanation: problem})
+      this.#findings.add({code: 'decoder', severity: 'warning', offset, explanation: problem})
     }
   }
 

@@ -60,7 +60,7 @@ function writeSanity(context: IndexContext, below: bigint | undefined): void {
   const {file, out, findings, baseOffset} = context
   if (below !== undefined) {
     const explanation = `the last offset ${below} is below the base offset ${baseOffset}`
-    findings.add({code: 'index-sanity', severity: 'error', offset: below, explanation})
+    findings.add({code: 'index-offset', severity: 'error', offset: below, explanation})
   } else if (file.size % 8 === 0) out.text(`${shownPath(context)} passed sanity check.\n`)
 }
 
@@ -128,7 +128,7 @@ class OffsetIndexCheck implements LogVisitor {
         found === -1n
           ? `the entry for offset ${offset} names the position ${position}, where no batch begins`
           : `the entry for offset ${offset} names the position ${position}, and the last offset of the batch there is ${found}`
-      findings.add({code: 'index-mismatch', severity: 'error', offset, explanation})
+      findings.add({code: found === -1n ? 'index-position' : 'index-offset', severity: 'error', offset, explanation})
     }
     for (const finding of this.#large) findings.add(finding)
     entries.length = 0

@@ -1,5 +1,6 @@
 import type {BatchCursor} from '../batch-cursor.js'
 import {openTimeIndex, type TimeIndex, type TimeIndexEntry} from '../files/time-index.js'
+import type {FindingCode} from '../verify/codes.js'
 import {type LogVisitor, readLog} from '../read-log.js'
 import {readSparsely} from '../read-sparsely.js'
 import type {RecordCursor} from '../record-cursor.js'
@@ -56,13 +57,13 @@ async function writeSanity(context: IndexContext, index: TimeIndex): Promise<voi
     first ??= entries[0]
     last = entries.at(-1)
   }
-  const tell = (explanation: string, offset: bigint): void => {
-    findings.add({code: 'index-sanity', severity: 'error', offset, explanation})
+  const tell = (code: FindingCode, explanation: string, offset: bigint): void => {
+    findings.add({code, severity: 'error', offset, explanation})
   }
   if (first && last && last.timestamp < first.timestamp) {
-    tell(`the last timestamp ${last.timestamp} is below the first, ${first.timestamp}`, last.offset)
+    tell('timeindex-order', `the last timestamp ${last.timestamp} is below the first, ${first.timestamp}`, last.offset)
   } else if (last && last.offset < baseOffset) {
-    tell(`the last offset ${last.offset} is below the base offset ${baseOffset}`, last.offset)
+    tell('timeindex-offset', `the last offset ${last.offset} is below the base offset ${baseOffset}`, last.offset)
   } else if (index.leftoverBytes === 0) out.text(`${shownPath(context)} passed sanity check.\n`)
 }
 
@@ -188,23 +189,23 @@ class TimeIndexCheck implements LogVisitor {
     if (this.#outcome[entry] === none) {
       report.indexedOffsetNotFound(absolutePath, offset, found)
       const there = found === -1n ? 'the log ends before it' : `the batch that holds it ends with offset ${found}`
-      this.#tell('index-offset', offset, `the entry's offset ${offset} is not the last one of a batch: ${there}`)
+      this.#tell('timeindex-offset', offset, `the entry's offset ${offset} is not the last one of a batch: ${there}`)
       return
     }
     if (this.#outcome[entry] === exact && found !== timestamp) {
       report.timestampMismatch(absolutePath, timestamp, found)
       this.#tell(
-        'index-timestamp',
+        'timeindex-timestamp',
         offset,
         `the entry for offset ${offset} has the timestamp ${timestamp}, and the largest in the batch is ${found}`,
       )
     }
     if (previous < timestamp) return
     report.timestampOutOfOrder(absolutePath, timestamp, previous)
-    this.#tell('index-order', offset, `the timestamp ${timestamp} comes behind ${previous}`, previous === timestamp)
+    this.#tell('timeindex-order', offset, `the timestamp ${timestamp} comes behind ${previous}`, previous === timestamp)
   }
 
-  #tell(code: string, offset: bigint, explanation: string, isLegal = false): void {
+  #tell(code: FindingCode, offset: bigint, explanation: string, isLegal = false): void {
     this.#context.findings.add({code, severity: isLegal ? 'info' : 'error', offset, explanation})
   }
 }

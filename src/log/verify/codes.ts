@@ -1,4 +1,5 @@
-import type {Severity} from '../finding.js'
+import type {Finding, Severity} from '../finding.js'
+import {textFileCodes} from './text-file-codes.js'
 
 export interface FindingKind {
   readonly severity: Severity
@@ -31,7 +32,7 @@ function info(meaning: string, kafka?: string): FindingKind {
 }
 
 /**
- * All codes that a check can give: stable, for scripts. The severity is that of the usual case; a check may lower it
+ * All codes that a check or an output of any kind can give, each for one thing: stable, for scripts. The severity is that of the usual case; a check may lower it
  * where the circumstances explain what it saw.
  */
 export const findingCodes = {
@@ -72,6 +73,7 @@ export const findingCodes = {
   codec: warning('The compressed stream is odd, and readable all the same.', 'It is served as it is.'),
   'not-uncompressed': warning('The records were not checked: uncompressed they are larger than allowed.'),
   'compression-ratio': info('A batch is more than 1,000 times as large when it is uncompressed.'),
+  'batch-size': info('A batch is larger than `--max-message-size`.'),
   'old-magic': info('Batches of magic 0 or 1, as Kafka wrote them before 0.11.', 'Kafka 4 still reads them.'),
 
   // Offsets and segments.
@@ -268,6 +270,7 @@ export const findingCodes = {
   'orphan-file': warning('An index file has no log.', 'It is deleted when the partition is loaded.'),
 
   // Checkpoints and the like.
+  ...textFileCodes,
   'checkpoint-range': warning("An offset in a checkpoint of the log dir lies outside the partition's log."),
   'checkpoint-partition': info('A checkpoint of the log dir names a partition that is not there.', 'It is ignored.'),
   'topic-id': error(
@@ -301,8 +304,39 @@ export const findingCodes = {
     'A record of an internal topic cannot be decoded, or something is left over.',
     'Coordinators skip types that they do not know; a value that cannot be read makes the load of the partition fail.',
   ),
+
+  // `--state`: what keeps records of `__cluster_metadata` from adding up.
+  'state-record': error(
+    'A record of the metadata log cannot be read, or its type is not known: it is not in the state.',
+    'Brokers and controllers that do not know the record report a fault when they load it; an active controller ends.',
+  ),
+  'state-conflict': error(
+    'A record of the metadata log does not fit the state before it: it changes what is not there.',
+    'Brokers and controllers report a fault when they load it; an active controller ends.',
+  ),
+  'state-gap': error(
+    'Records of the metadata log are missing: the state lacks what they said.',
+    'A follower does not read over a gap; a node with a damaged log starts anew from a snapshot of the leader.',
+  ),
+  'state-snapshot': error(
+    'A KRaft snapshot is not whole: its footer is missing, or bytes of it are damaged.',
+    'Kafka does not look for the footer: it loads what is there, and fails at damaged batches.',
+  ),
   'not-checked': info('Something could not be checked.'),
   unreadable: error('A file cannot be read.'),
 } as const satisfies Readonly<Record<string, FindingKind>>
 
 export type FindingCode = keyof typeof findingCodes
+
+/** A finding with what the table says of its code, where the case does not say otherwise. */
+export function findingOf<Rest extends NewFinding>(
+  code: FindingCode,
+  finding: Rest,
+): Rest & Pick<Finding, 'code' | 'severity'> {
+  const kind: FindingKind = findingCodes[code]
+  const consequence = finding.consequence ?? kind.kafka
+  const severity = finding.severity ?? kind.severity
+  return {...finding, code, severity, ...(consequence === undefined ? {} : {consequence})}
+}
+
+type NewFinding = Partial<Finding> & Pick<Finding, 'explanation'>

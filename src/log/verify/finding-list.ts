@@ -1,5 +1,5 @@
 import type {Finding, Severity} from '../finding.js'
-import {type FindingCode, findingCodes, type FindingKind} from './codes.js'
+import {type FindingCode, findingOf} from './codes.js'
 import type {FindingCount, Findings} from './report.js'
 
 export interface NewFinding {
@@ -18,24 +18,14 @@ export class FindingList {
   readonly #kept = new Map<string, Finding[]>()
   /** Errors and warnings by file. */
   readonly #files = new Map<string, number>()
-  readonly #counts = new Map<string, {code: string; severity: Severity; count: number}>()
+  readonly #counts = new Map<string, {code: FindingCode; severity: Severity; count: number}>()
 
   constructor(readonly keptPerCode = 100) {}
 
   add(code: FindingCode, finding: NewFinding): void {
-    const kind: FindingKind = findingCodes[code]
-    const {file, position, offset, explanation} = finding
-    const severity = finding.severity ?? kind.severity
-    const consequence = finding.consequence ?? kind.kafka
-    this.take({
-      code,
-      severity,
-      file,
-      ...(position === undefined ? {} : {position}),
-      ...(offset === undefined ? {} : {offset}),
-      explanation,
-      ...(consequence === undefined ? {} : {consequence}),
-    })
+    const {position, offset, ...rest} = finding
+    const place = {...(position === undefined ? {} : {position}), ...(offset === undefined ? {} : {offset})}
+    this.take(findingOf(code, {...rest, ...place}))
   }
 
   take(finding: Finding): void {
@@ -50,7 +40,7 @@ export class FindingList {
   }
 
   /** Counts findings that are not kept one by one. */
-  more(code: string, severity: Severity, count: number): void {
+  more(code: FindingCode, severity: Severity, count: number): void {
     const counted = this.#counts.get(`${severity} ${code}`)
     if (counted) counted.count += count
     else this.#counts.set(`${severity} ${code}`, {code, severity, count})

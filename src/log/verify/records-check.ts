@@ -1,6 +1,6 @@
 import {grouped} from '../../util/format.js'
 import type {RecordCursor} from '../record-cursor.js'
-import type {FindingCode} from './codes.js'
+import {recordsCode} from './code-of.js'
 import type {Facts} from './facts.js'
 import type {FindingList} from './finding-list.js'
 
@@ -78,7 +78,7 @@ export class RecordsCheck {
       this.#list.add('codec', {...at, explanation: remark, ...(isVersion ? {severity: 'info' as const} : {})})
     }
     if (problem !== undefined) {
-      const code = codeOf(problem)
+      const code = recordsCode(problem)
       this.#list.add(code, {...at, explanation: problem})
       return code === 'not-uncompressed' ? 'unchecked' : 'damaged'
     }
@@ -100,12 +100,4 @@ export class RecordsCheck {
     const explanation = `the header says ${facts.maxTimestamp}, and the largest timestamp of the records is ${this.#largest}`
     this.#list.add('max-timestamp', {...at, explanation})
   }
-}
-
-/** The code of what the reader says about records that it could not read. */
-function codeOf(problem: string): FindingCode {
-  if (problem.startsWith('record count')) return 'record-count'
-  if (/bytes? behind the last of/.test(problem)) return 'leftover'
-  if (/more than \d+ (plain bytes|bytes when)/.test(problem)) return 'not-uncompressed'
-  return 'records'
 }

@@ -3,6 +3,7 @@ import type {DecoderName} from '../decode/decoder.js'
 import type {FileKind} from '../files/kinds.js'
 import type {Finding, Severity} from '../finding.js'
 import type {Folder} from '../folder.js'
+import type {FindingCode} from './codes.js'
 
 /** A folder whose subfolders can be opened. `folder` gives `undefined` for a name that is not there or no folder. */
 export interface FolderTree extends Folder {
@@ -28,7 +29,7 @@ export interface VerifyOptions {
 }
 
 export interface FindingCount {
-  readonly code: string
+  readonly code: FindingCode
   readonly severity: Severity
   readonly count: number
 }

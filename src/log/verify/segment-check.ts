@@ -5,7 +5,7 @@ import type {OpenFile} from '../folder.js'
 import type {Damage, LogVisitor} from '../read-log.js'
 import type {RecordCursor} from '../record-cursor.js'
 import {grouped} from '../../util/format.js'
-import type {FindingCode} from './codes.js'
+import {damageCodes} from './code-of.js'
 import {Facts} from './facts.js'
 import type {OffsetIndexCheck} from './offset-index-check.js'
 import type {TimeIndexCheck} from './time-index-check.js'
@@ -44,17 +44,6 @@ interface PendingDamage {
   readonly damage: Damage
   /** The offset that should have followed. */
   readonly from: bigint | undefined
-}
-
-const damageCodes: Readonly<Record<Damage['kind'], FindingCode>> = {
-  cut: 'cut-batch',
-  'cut-header': 'cut-header',
-  size: 'impossible-size',
-  magic: 'magic',
-  'zero-fill': 'zero-fill',
-  garbage: 'garbage',
-  'too-large': 'too-large',
-  'short-read': 'short-read',
 }
 
 /** Reads one segment for all checks at once, and hands each batch to those that go on from segment to segment. */

@@ -21,9 +21,9 @@ describe('partition.metadata', () => {
     ['version: x\ntopic_id: R29sZEZpeHR1cmVDbHVzdQ', ['version-unknown']],
     ['topic_id: R29sZEZpeHR1cmVDbHVzdQ\nversion: 0', ['line-unreadable', 'line-unreadable']],
     ['version:0\ntopic_id: R29sZEZpeHR1cmVDbHVzdQ', ['line-unreadable']],
-    ['version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA', ['topic-id']],
-    ['version: 0\ntopic_id: short', ['topic-id']],
-    ['version: 0\ntopic_id: R29sZEZpeHR1cmVDbHVzdR', ['topic-id']],
+    ['version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA', ['topic-id-unreadable']],
+    ['version: 0\ntopic_id: short', ['topic-id-unreadable']],
+    ['version: 0\ntopic_id: R29sZEZpeHR1cmVDbHVzdR', ['topic-id-unreadable']],
     ['version: 0\ntopic_id: R29sZEZpeHR1cmVDbHVzdQ\nmore\n', ['leftover-lines']],
   ])('%j has the problems %j', (text, codes) => {
     expect(codesOf(parsePartitionMetadata(Buffer.from(text)))).toEqual(codes)
@@ -60,11 +60,11 @@ cluster.id=R29sZEZpeHR1cmVDbHVzdQ
   test.each([
     ['version=1\n', ['node-id-missing', 'cluster-id-missing']],
     ['version=2\nnode.id=1\ncluster.id=x\n', ['version-unknown']],
-    ['version=1\nnode.id=one\ncluster.id=x\n', ['node-id']],
-    ['version=1\nnode.id=1\ncluster.id=x\ndirectory.id=y\n', ['directory-id']],
-    ['version=1\nnode.id=1\ncluster.id=x\ndirectory.id=AAAAAAAAAAAAAAAAAAAAAQ\n', ['directory-id']],
+    ['version=1\nnode.id=one\ncluster.id=x\n', ['node-id-unreadable']],
+    ['version=1\nnode.id=1\ncluster.id=x\ndirectory.id=y\n', ['directory-id-unreadable']],
+    ['version=1\nnode.id=1\ncluster.id=x\ndirectory.id=AAAAAAAAAAAAAAAAAAAAAQ\n', ['directory-id-unreadable']],
     ['version=1\nnode.id=1\nnode.id=2\ncluster.id=x\n', ['property-twice']],
-    ['version=1\nnode.id=1\ncluster.id=\\u12\n', ['escape']],
+    ['version=1\nnode.id=1\ncluster.id=\\u12\n', ['property-escape']],
     ['version=1\nnode.id=1\ncluster.id=x', ['unfinished-line']],
   ])('%j has the problems %j', (text, codes) => {
     expect(codesOf(of(text))).toEqual(codes)
@@ -110,18 +110,18 @@ describe('quorum-state', () => {
   })
 
   test.each([
-    ['', ['empty']],
-    ['{', ['json']],
-    ['[]', ['json']],
-    ['{"leaderId":1,"leaderEpoch":3,"votedId":-1}', ['field']],
+    ['', ['file-empty']],
+    ['{', ['json-unreadable']],
+    ['[]', ['json-unreadable']],
+    ['{"leaderId":1,"leaderEpoch":3,"votedId":-1}', ['field-unreadable']],
     ['{"leaderId":1,"leaderEpoch":3,"votedId":-1,"data_version":2}', ['version-unknown']],
-    ['{"leaderId":"x","leaderEpoch":3,"votedId":-1,"votedDirectoryId":"A","data_version":1}', ['field']],
-    ['{"leaderId":1.5,"leaderEpoch":3,"votedId":-1,"votedDirectoryId":"A","data_version":1}', ['field']],
-    ['{"leaderId":4294967296,"leaderEpoch":3,"votedId":-1,"votedDirectoryId":"A","data_version":1}', ['field']],
+    ['{"leaderId":"x","leaderEpoch":3,"votedId":-1,"votedDirectoryId":"A","data_version":1}', ['field-unreadable']],
+    ['{"leaderId":1.5,"leaderEpoch":3,"votedId":-1,"votedDirectoryId":"A","data_version":1}', ['field-unreadable']],
+    ['{"leaderId":4294967296,"leaderEpoch":3,"votedId":-1,"votedDirectoryId":"A","data_version":1}', ['field-unreadable']],
     ['{"leaderId":1,"leaderEpoch":3,"votedId":-1,"votedDirectoryId":"A","data_version":1}\nmore', ['leftover-lines']],
     [
       '{"clusterId":"","leaderId":1,"leaderEpoch":2,"votedId":-1,"appliedOffset":0,"currentVoters":[7],"data_version":0}',
-      ['field'],
+      ['field-unreadable'],
     ],
     [
       '{"clusterId":"","leaderId":1,"leaderEpoch":2,"votedId":-1,"appliedOffset":0,"currentVoters":null,"data_version":0}',
@@ -155,10 +155,10 @@ describe('.kafka_cleanshutdown', () => {
   })
 
   test.each([
-    ['{', ['json']],
-    ['{"version":0}', ['field']],
-    ['{"version":0,"brokerEpoch":9223372036854775808}', ['field']],
-    ['{"version":0,"brokerEpoch":"1129"}', ['field']],
+    ['{', ['json-unreadable']],
+    ['{"version":0}', ['field-unreadable']],
+    ['{"version":0,"brokerEpoch":9223372036854775808}', ['field-unreadable']],
+    ['{"version":0,"brokerEpoch":"1129"}', ['field-unreadable']],
     ['{"version":7,"brokerEpoch":1}', []],
   ])('%j has the problems %j', (text, codes) => {
     expect(codesOf(parseCleanShutdown(Buffer.from(text)))).toEqual(codes)
@@ -234,6 +234,6 @@ describe('text files', () => {
     expect(codesOf(await readTextFile('quorum-state', huge))).toContain('too-long')
     expect(codesOf(await readTextFile('offset-checkpoint', huge))).toContain('too-long')
     expect(Math.max(...asked)).toBeLessThanOrEqual(16_777_216)
-    expect(codesOf(await readTextFile('lock', bufferSource(Buffer.from('1'))))).toEqual(['not-empty'])
+    expect(codesOf(await readTextFile('lock', bufferSource(Buffer.from('1'))))).toEqual(['lock-not-empty'])
   })
 })

@@ -152,6 +152,6 @@ test('findings about an index stand behind its entries', async () => {
   const shown = await lines({[log]: golden('base'), [name]: index}, name)
   expect(shown.slice(0, 2)).toEqual(['offset: 1 position: 0', 'offset: 3 position: 9'])
   expect(shown.slice(2)).toEqual([
-    '! error index-mismatch: the entry for offset 3 names the position 9, where no batch begins',
+    '! error index-position: the entry for offset 3 names the position 9, where no batch begins',
   ])
 })

@@ -115,10 +115,10 @@ describe('a batch that is wrong', () => {
   })
 
   test.each([
-    ['-1', [0xff, 0xff, 0xff, 0xff], 'record-count', 0],
-    ['0, with records', [0, 0, 0, 0], 'leftover', 0],
+    ['-1', [0xff, 0xff, 0xff, 0xff], 'record-count', 2],
+    ['0, with records', [0, 0, 0, 0], 'record-count', 2],
     ['3, and 2 are there', [0, 0, 0, 3], 'records', 2],
-    ['1, and 2 are there', [0, 0, 0, 1], 'leftover', 1],
+    ['1, and 2 are there', [0, 0, 0, 1], 'record-count', 2],
   ])('in its record count: %s', async (_, count, code, readable) => {
     const report = await verifiedFile({[log]: Buffer.concat([withCrc(patched(a, 57, ...count)), b, c])}, log)
     expect(told(report.findings)).toEqual([`error ${code} 0 o0`])
