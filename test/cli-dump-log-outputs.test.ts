@@ -1,5 +1,5 @@
 import {execFileSync, spawn} from 'node:child_process'
-import {existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs'
+import {existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {describe, expect, test} from 'vitest'
 import {crc32c} from '../src/log/crc32c.js'
@@ -237,9 +237,22 @@ describe('a file in a folder', () => {
       const {stdout, stderr, exit} = await kx('dump-log', ...flags, 't-0')
       expect(stdout + stderr, flags.join(' ')).toContain('pipe')
       expect(exit, flags.join(' ')).toBe(5)
+      expect(openHere(), flags.join(' ')).toEqual([])
     }
   })
 })
+
+/** What this process has open in the test's folder. */
+function openHere(): readonly string[] {
+  const paths = readdirSync('/proc/self/fd').map(fd => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`)
+    } catch {
+      return ''
+    }
+  })
+  return paths.filter(path => path.startsWith(folderOf()))
+}
 
 test('a signal ends the wait for the writer of a pipe', async () => {
   execFileSync('mkfifo', ['pipe.log'])

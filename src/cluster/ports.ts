@@ -26,7 +26,7 @@ export async function choosePorts<T>(
 ): Promise<T> {
   using _lock = await lockPorts(signal)
   const others = listStates().states.filter(state => state.name !== name)
-  if (portBase === undefined) return keep(await freeBlock(count, portsOf(others)))
+  if (portBase === undefined) return await keep(await freeBlock(count, portsOf(others)))
   checkBase(portBase, count)
   const ports = block(portBase, count)
   for (const port of ports) {
@@ -34,7 +34,7 @@ export async function choosePorts<T>(
     if (other) throw taken(port, `cluster "${other.name}"${other.phase === 'down' ? ', which is down,' : ''} keeps it`)
     if (!(await isFree(port))) throw taken(port, await portOwner(port))
   }
-  return keep(ports)
+  return await keep(ports)
 }
 
 export interface PortRequest {

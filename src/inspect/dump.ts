@@ -40,7 +40,7 @@ async function dumpOne(path: string, writer: DumpWriter, options: DumpOptions): 
     await using folder = new DiskFolder(path, opening)
     // A folder that can't be read is told before anything is printed for it.
     await folder.list()
-    return writer.folder({path, folder})
+    return await writer.folder({path, folder})
   }
   await using file = await openFile(path, opening)
   await using folder = file.folder

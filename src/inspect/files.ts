@@ -154,7 +154,7 @@ class PlainFile implements DiskFile {
 /** A folder of the disk. Compressed files go by their plain names. Whatever it opened is closed with it. */
 export class DiskFolder implements Folder, AsyncDisposable {
   readonly #options: OpenOptions
-  readonly #opened: DiskFile[] = []
+  readonly #opened: AsyncDisposable[] = []
 
   constructor(
     readonly path: string,
@@ -182,7 +182,10 @@ export class DiskFolder implements Folder, AsyncDisposable {
   async folder(name: string): Promise<DiskFolder | undefined> {
     const path = join(this.path, name)
     const found = await stat(path).catch(() => undefined)
-    return found?.isDirectory() ? new DiskFolder(path, this.#options) : undefined
+    if (!found?.isDirectory()) return undefined
+    const folder = new DiskFolder(path, this.#options)
+    this.#opened.push(folder)
+    return folder
   }
 
   async #try(name: string): Promise<DiskFile | undefined> {

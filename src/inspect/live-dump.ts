@@ -19,7 +19,7 @@ export async function dumpLive(
   await using live = await openLive({...request, signal})
   const writer = await make(live.kafkaVersion)
   const place = {topic: live.topic, partition: live.partition}
-  if (request.goOn) return followed(live, place, writer, options)
+  if (request.goOn) return await followed(live, place, writer, options)
   const tree = asTree(live)
   let found = false
   if (request.asFolder) {
