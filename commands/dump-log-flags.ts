@@ -116,6 +116,32 @@ const showFlags = {
     summary: 'codecs, sizes, producers, keys: what is in the log, in numbers',
     helpGroup: 'SHOW',
   }),
+  state: Flags.boolean({
+    exclusive: ['verify', 'stats', 'explain', 'salvage', 'follow', 'what-if'],
+    summary: "what __cluster_metadata's log and snapshots add up to: brokers, topics, settings",
+    helpGroup: 'SHOW',
+  }),
+  'at-offset': Flags.custom<bigint>({
+    helpValue: '<offset>',
+    dependsOn: ['state'],
+    summary: 'with --state: up to which record (the last one)',
+    helpGroup: 'SHOW',
+    async parse(text) {
+      if (/^\d{1,18}$/.test(text)) return BigInt(text)
+      throw new CLIError(`"${text}" is no offset`)
+    },
+  })(),
+  against: Flags.string({
+    helpValue: '<other>',
+    dependsOn: ['state'],
+    summary: 'with --state: what has changed at another offset, or in another snapshot or folder',
+    helpGroup: 'SHOW',
+  }),
+  'what-if': Flags.boolean({
+    exclusive: ['verify', 'stats', 'explain', 'salvage', 'follow'],
+    summary: 'how large the log were with each codec, and how long they take',
+    helpGroup: 'SHOW',
+  }),
   explain: Flags.boolean({
     exclusive: ['salvage', 'follow'],
     summary: 'one batch byte by byte, field by field',
@@ -217,7 +243,8 @@ const liveFlags = {
   }),
   'share-group': Flags.string({
     helpValue: '<id>',
-    summary: 'the partition of __consumer_offsets that has this share group',
+    summary:
+      'the partition of __consumer_offsets that has this share group; with --topic and --partition that of __share_group_state with its state there',
     helpGroup: 'LIVE',
   }),
   follow: Flags.boolean({char: 'f', summary: 'go on with what is appended', helpGroup: 'LIVE'}),

@@ -117,6 +117,12 @@ async function liveRun(flags: DumpFlags): Promise<Run> {
   if (keys.length === 1 && topic !== undefined && shareGroup === undefined) {
     throw usage('A group or transactional id says which topic and partition it is: leave --topic out.')
   }
+  if (keys.length === 1 && partition !== undefined && topic === undefined) {
+    throw usage(
+      'Who is looked for says which partition it is: leave --partition out.',
+      ...(shareGroup === undefined ? [] : [`--share-group ${shareGroup} --topic <topic> --partition ${partition}`]),
+    )
+  }
   if (flags.salvage !== undefined) throw usage('--salvage takes a file.')
   const {dumpLive, styleOf} = await import('../src/inspect/live-dump.js')
   return async (make, options) => {
@@ -127,7 +133,7 @@ async function liveRun(flags: DumpFlags): Promise<Run> {
       signal: options.signal,
     }
     const makeStyled = (version: string) => make(flags['kafka-style'] ?? styleOf(version))
-    const request = {goOn: follow, asFolder: flags.verify || flags.stats}
+    const request = {goOn: follow, asFolder: flags.verify || flags.stats || flags.state || flags['what-if']}
     if (keys.length === 0) return dumpLive({...where, ...request, topic: topic ?? ''}, makeStyled, options)
     const {partitionFor} = await import('../src/inspect/live-key.js')
     const found = await partitionFor({group, transactionalId, shareGroup}, {...where, topic})
@@ -229,6 +235,8 @@ async function writerFor({format, output, view, flags, options}: Wanted): Promis
     const {VerifyWriter} = await import('../src/inspect/verify-writer.js')
     return new VerifyWriter(await reportForm(format, view), write, options)
   }
+  if (flags.state) return stateWriter({format, output, view, flags, options})
+  if (flags['what-if']) return whatIfWriter({format, output, view, flags, options})
   if (flags.stats) {
     const {StatsWriter} = await import('../src/inspect/stats-writer.js')
     const {statsJson, statsText} = await import('./dump-log-stats.js')

@@ -198,6 +198,11 @@ describe('wrong use exits 2 and says what to type', () => {
     ],
     ['files and a cluster', ['--topic', 'orders', name], 'Files are named, and --topic asks for a running cluster.'],
     ['a partition of nothing', ['--partition', '0'], '--partition needs a --topic.'],
+    [
+      'a partition of a group',
+      ['--group', 'billing', '--partition', '3'],
+      'Who is looked for says which partition it is: leave --partition out.',
+    ],
     ['two files to follow', ['--follow', name, name], '--follow takes one file, and 2 are named.'],
     ['a position that is none', ['--explain', '--at', 'x', name], '--at "x" is no position'],
     ['a folder as rows', ['-o', 'csv', '.'], '. is a folder: rows are made of the records of logs.'],

@@ -1,5 +1,6 @@
 import {exitCode, KxError} from '../util/errors.js'
 import type {KafkaStyle} from '../log/decode/style.js'
+import type {FilterOptions} from '../log/filter.js'
 import type {Folder} from '../log/folder.js'
 import {type FolderName, parseFileName} from '../log/files/names.js'
 import type {FolderTree} from '../log/verify/report.js'
@@ -7,7 +8,7 @@ import {decoderFor, dumpFile, isWrong, placeOf} from './dump.js'
 import {inspected} from './files.js'
 import {follow, type GrowingFolder, growingFolder} from './follow.js'
 import type {DumpOptions, DumpWriter} from './job.js'
-import {type LiveRequest, openLive} from './live.js'
+import {type LiveFolder, type LiveRequest, openLive} from './live.js'
 
 /** Shows a partition of a running cluster, with a writer made for its version: its segments, oldest first, or with `goOn` all that comes until the signal. */
 export async function dumpLive(
@@ -19,13 +20,13 @@ export async function dumpLive(
   await using live = await openLive({...request, signal})
   const writer = await make(live.kafkaVersion)
   const place = {topic: live.topic, partition: live.partition}
-  if (request.goOn) return await followed(live, place, writer, options)
+  if (request.goOn) return await followed(live, place, writer, {...options, filter: await beginning(live, options)})
   const tree = asTree(live)
   let found = false
   if (request.asFolder) {
-    found = isWrong(await writer.folder({path: live.path, folder: tree}))
+    found = isWrong(await writer.folder({path: live.path, folder: tree, highWatermark: live.highWatermark}))
   } else {
-    for (const name of withinOffsets(await live.list(), options)) {
+    for (const name of withinOffsets(await live.list(), {filter: await beginning(live, options)})) {
       signal.throwIfAborted()
       if (writer.enough) break
       const file = await live.open(name)
@@ -36,6 +37,21 @@ export async function dumpLive(
   }
   await writer.end()
   return found ? exitCode.no : exitCode.ok
+}
+
+const maxOffset = 2n ** 63n - 1n
+
+/**
+ * Which offsets can have what is wanted: of a time its broker knows where it begins, so that older segments need not be
+ * read (nor copied out of a container). Where a time ends nobody knows: timestamps need not rise.
+ */
+async function beginning(live: LiveFolder, {filter}: DumpOptions): Promise<FilterOptions> {
+  const {fromTime, fromOffset} = filter
+  const found = fromTime === undefined ? undefined : await live.offsetAtTime(fromTime)
+  if (found === undefined) return filter
+  // None is there yet: only the active segment may get one.
+  const atTime = found < 0n ? maxOffset : found
+  return {...filter, fromOffset: fromOffset === undefined || fromOffset < atTime ? atTime : fromOffset}
 }
 
 /** The line of Kafka whose dump tool prints what that of a version prints. */
@@ -49,7 +65,7 @@ export async function followPath(path: string, writer: DumpWriter, options: Dump
   if ((await inspected(path)).isDirectory()) return followed(growingFolder(path), placeOf(path), writer, options)
   const {dirname, basename} = await import('node:path')
   const folder = dirname(path)
-  return followed(growingFolder(folder), placeOf(folder), writer, options, basename(path))
+  return await followed(growingFolder(folder), placeOf(folder), writer, options, basename(path))
 }
 
 async function followed(
@@ -67,7 +83,8 @@ async function followed(
   const {signal, maxDecompressedBytes} = options
   const following = await writer.follow({path: folder.path, decoder: await decoderFor(options, place)})
   const segments = withinOffsets(await folder.list(), options)
-  const file = first ?? (options.filter.fromOffset === undefined ? segments.at(-1) : segments[0])
+  const {fromOffset, fromTime} = options.filter
+  const file = first ?? (fromOffset === undefined && fromTime === undefined ? segments.at(-1) : segments[0])
   await follow(folder, following.visitor, {
     signal,
     ...(file === undefined ? {} : {from: {file, position: 0}}),
@@ -81,7 +98,7 @@ async function followed(
 }
 
 /** Segments that may hold the wanted offsets: their names say where they begin. */
-export function withinOffsets(names: readonly string[], {filter}: DumpOptions): string[] {
+export function withinOffsets(names: readonly string[], {filter}: Pick<DumpOptions, 'filter'>): string[] {
   const {fromOffset, toOffset} = filter
   const segments = names
     .map(name => ({name, parsed: parseFileName(name)}))

@@ -1,7 +1,6 @@
 import {partitionOfKey} from '../log/decode/partition.js'
-import {parsePartitionMetadata} from '../log/files/metadata-files.js'
 import {KxError} from '../util/errors.js'
-import {type LiveRequest, openLive} from './live.js'
+import {describeLive, type LiveRequest} from './live.js'
 
 /** Who is looked for in an internal topic. */
 export interface CoordinatorKey {
@@ -31,19 +30,33 @@ export async function partitionFor(
   return {topic, partition: partitionOfKey(key, await partitions(topic, where))}
 }
 
+const firstUse: Readonly<Record<string, string>> = {
+  __consumer_offsets: 'no group',
+  __transaction_state: 'no transactional id',
+  __share_group_state: 'no share group',
+}
+
 async function partitions(topic: string, where: Omit<LiveRequest, 'topic'>): Promise<number> {
-  const {broker: _, ...anywhere} = where
-  await using live = await openLive({...anywhere, topic, partition: 0})
-  if (live.state) return live.state.partitionCount
-  throw new KxError('environment', 'KX_NO_ANSWER', `No broker says how many partitions ${topic} has.`, {
-    suggestions: ['Name the partition: --topic and --partition.'],
-  })
+  try {
+    const question = `how many partitions ${topic} has`
+    const {partitionCount} = await describeLive({...where, topic, partition: 0, question})
+    return partitionCount
+  } catch (error) {
+    if (!(error instanceof KxError)) throw error
+    // The topic is made for the first of them.
+    if (error.code === 'KX_NO_TOPIC') {
+      throw new KxError('usage', error.code, `${topic} is not there: ${firstUse[topic]} was ever used on this cluster.`)
+    }
+    if (error.code !== 'KX_NO_ANSWER') throw error
+    throw new KxError(error.kind, error.code, error.message, {
+      suggestions: [
+        ...error.suggestions.slice(1),
+        `--topic ${topic} --partition 0 --broker 1 reads files all the same`,
+      ],
+    })
+  }
 }
 
 async function topicIdOf(request: LiveRequest): Promise<string> {
-  await using live = await openLive(request)
-  const file = await live.open('partition.metadata')
-  const topicId = file && parsePartitionMetadata(await file.read(0, file.size)).topicId
-  if (topicId) return topicId
-  throw new KxError('environment', 'KX_NO_ANSWER', `The id of topic ${request.topic} is not known.`)
+  return (await describeLive({...request, question: `what id topic ${request.topic} has`})).topicId
 }

@@ -1,5 +1,6 @@
 import type {Cluster, ClusterNode, NodeState} from '../cluster/cluster.js'
 import {endpointOf} from '../cluster/probe.js'
+import {loadState} from '../cluster/state.js'
 import {kafkaError} from '../kafka/errors.js'
 import {nameOf, type TopicPartition} from '../kafka/topic-partition.js'
 import {KxError} from '../util/errors.js'
@@ -11,6 +12,8 @@ import {describeQuorum, listOffsets, metadata, type TopicMetadata} from '../wire
 
 /** What the cluster says of a partition. */
 export interface PartitionState {
+  /** Base64 as Kafka prints it. */
+  readonly topicId: string
   readonly partitionCount: number
   readonly isInternal: boolean
   /** −1: none. */
@@ -40,12 +43,16 @@ export interface LogOffsets {
 }
 
 export const metadataTopic = '__cluster_metadata'
+/** Uuid.METADATA_TOPIC_ID: no record gives it one. */
+const metadataTopicId = 'AAAAAAAAAAAAAAAAAAAAAQ'
 const unknownTopic = 3
 /** A broker that is alive answers in milliseconds; a paused one never does. */
 const patience = {connectTimeoutMs: 2_000, requestTimeoutMs: 4_000}
 
 interface Asked extends TopicPartition {
   readonly signal?: AbortSignal | undefined
+  /** What is asked, for the message if nobody answers: `who has orders-0`. */
+  readonly question?: string
 }
 
 /**
@@ -98,6 +105,23 @@ export async function offsetsOf(cluster: Cluster, request: OffsetsRequest): Prom
   }
 }
 
+/**
+ * The offset of the first record with this timestamp or a later one, as the replica's own broker finds it by its time
+ * index; −1: it has none. `undefined`: the broker does not answer.
+ */
+export async function offsetAtTime(
+  cluster: Cluster,
+  {topic, partition, nodeId, signal}: Asked & {readonly nodeId: number},
+  timestamp: bigint,
+): Promise<bigint | undefined> {
+  const node = cluster.nodes.find(one => one.nodeId === nodeId)
+  if (!node?.roles.includes('broker') || topic === metadataTopic) return undefined
+  const found = await orNothing(node, signal, connection =>
+    listOffsets(connection, {topic, partition, timestamp, replicaId: -2}),
+  )
+  return found?.errorCode === 0 ? found.offset : undefined
+}
+
 async function offsetAt(
   connection: Connection,
   request: Parameters<typeof listOffsets>[1],
@@ -115,6 +139,7 @@ async function topicState(
   const one = found.partitions.find(({partitionIndex}) => partitionIndex === partition)
   if (!one) throw noPartition({topic, partition}, found.partitions.length)
   return {
+    topicId: found.topicId,
     partitionCount: found.partitions.length,
     isInternal: found.isInternal,
     leaderId: one.leaderId,
@@ -155,6 +180,7 @@ async function quorumState(connection: Connection, {topic, partition}: TopicPart
   const observers = quorum.observers.map(({replicaId}) => replicaId).filter(id => !voters.includes(id))
   const all = [...quorum.currentVoters, ...quorum.observers]
   return {
+    topicId: metadataTopicId,
     partitionCount: 1,
     isInternal: true,
     leaderId: quorum.leaderId,
@@ -195,9 +221,14 @@ async function firstAnswer<T>(cluster: Cluster, asked: Asked, ask: (connection: 
   throw new KxError(
     'environment',
     'KX_NO_ANSWER',
-    `No broker of cluster "${cluster.name}" says who has ${nameOf(asked)}: ${list(problems)}.`,
-    {suggestions: ['Name the replica whose files are wanted: --broker 1', `kx heal --name ${cluster.name}`]},
+    `No broker of cluster "${cluster.name}" says ${asked.question ?? `who has ${nameOf(asked)}`}: ${list(problems)}.`,
+    {suggestions: ['Name the replica whose files are wanted: --broker 1', cureOf(cluster)]},
   )
+}
+
+/** How its nodes come to run again. */
+export function cureOf({name}: Cluster): string {
+  return `kx ${loadState(name)?.phase === 'down' ? 'up' : 'heal'} --name ${name}`
 }
 
 async function orNothing<T>(

@@ -7,7 +7,7 @@ import type {Folder, OpenFile} from '../log/folder.js'
 import {KxError, messageOf} from '../util/errors.js'
 import {list} from '../util/format.js'
 import type {GrowingFolder} from './follow.js'
-import {type LogOffsets, offsetsOf, type PartitionState, stateOf} from './live-state.js'
+import {cureOf, type LogOffsets, offsetAtTime, offsetsOf, type PartitionState, stateOf} from './live-state.js'
 
 /** A partition of a running cluster, as it is asked for. */
 export interface LiveRequest {
@@ -39,6 +39,8 @@ export interface LiveFolder extends Folder, GrowingFolder, LogOffsets, AsyncDisp
   readonly inSync: boolean
   /** Of the whole partition; `undefined` if no broker answered. */
   readonly state: PartitionState | undefined
+  /** Offset of the first record with this timestamp (ms) or a later one; −1: none; `undefined`: its broker can't say. */
+  offsetAtTime(timestamp: bigint): Promise<bigint | undefined>
 }
 
 /** All replicas of a partition that can be read. */
@@ -74,12 +76,22 @@ export async function openLive(request: LiveRequest): Promise<LiveFolder> {
       'usage',
       'KX_NO_REPLICA',
       `Broker ${nodeId} of cluster "${cluster.name}" has no files of ${nameOf({topic, partition})}.`,
-      {suggestions: state ? [`Its replicas: ${list(state.replicas)}.`] : [`kx up --name ${cluster.name}`]},
+      {suggestions: [state ? `Its replicas: ${list(state.replicas)}.` : cureOf(cluster)]},
     )
   } catch (error) {
     await cluster[Symbol.asyncDispose]()
     throw error
   }
+}
+
+/**
+ * What the cluster says of a partition, whose files are not looked at.
+ * @throws KxError as {@link openLive}, KX_NO_ANSWER with the question that nobody answered
+ */
+export async function describeLive(request: LiveRequest & {readonly question: string}): Promise<PartitionState> {
+  const {topic, partition = 0, question, signal} = request
+  await using cluster = await clusterFor(request)
+  return await stateOf(cluster, {topic, partition, question, signal})
 }
 
 /** Every replica of a partition. @throws as {@link openLive}; KX_NO_ANSWER also if no broker can be asked */
@@ -117,7 +129,10 @@ export async function openReplicas(request: Omit<LiveRequest, 'broker'>): Promis
 /** @throws KxError KX_NO_CLUSTER, KX_SEVERAL_CLUSTERS (usage) */
 async function clusterFor({cluster}: LiveRequest): Promise<Cluster> {
   if (cluster !== undefined) return attach(cluster)
-  const known = listStates().states.filter(({phase}) => phase === 'up')
+  const {states} = listStates()
+  const running = states.filter(({phase}) => phase === 'up')
+  // Those that are down have their files still.
+  const known = running.length > 0 ? running : states.filter(({phase}) => phase === 'down')
   const standing = known.length > 1 ? known.filter(({ephemeral}) => !ephemeral) : known
   const [only, ...more] = standing.length > 0 ? standing : known
   if (only && more.length === 0) return attach(only.name)
@@ -127,9 +142,14 @@ async function clusterFor({cluster}: LiveRequest): Promise<Cluster> {
     })
   }
   const names = [only, ...more].map(({name}) => name)
-  throw new KxError('usage', 'KX_SEVERAL_CLUSTERS', `Several clusters run here: ${list(names)}.`, {
-    suggestions: names.map(name => `--cluster ${name}`),
-  })
+  throw new KxError(
+    'usage',
+    'KX_SEVERAL_CLUSTERS',
+    `Several clusters ${running.length > 0 ? 'run' : 'are down'} here: ${list(names)}.`,
+    {
+      suggestions: names.map(name => `--cluster ${name}`),
+    },
+  )
 }
 
 function leaderOf(state: PartitionState | undefined, partition: {topic: string; partition: number}): number {
@@ -187,6 +207,7 @@ async function replicaOn(cluster: Cluster, node: ClusterNode, wanted: Wanted): P
       role: roleOf(node.nodeId, state),
       inSync: state?.inSyncReplicas.includes(node.nodeId) ?? false,
       state,
+      offsetAtTime: timestamp => offsetAtTime(cluster, {topic, partition, nodeId: node.nodeId, signal}, timestamp),
       [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
     }
   } catch (error) {

@@ -17,8 +17,15 @@ import {createTopics} from '../../src/wire/admin-requests.js'
 import {Connection} from '../../src/wire/connection.js'
 import {metadata, produce} from '../../src/wire/requests.js'
 import {kx} from '../cli-harness.js'
+import {coordinatorsOf, internalPartitions} from './coordinators.js'
 
-const spec: ClusterSpec = {...defaultSpec, controllers: 1, profile: 'fast', compiler: 'c1'}
+const spec: ClusterSpec = {
+  ...defaultSpec,
+  controllers: 1,
+  profile: 'fast',
+  compiler: 'c1',
+  config: internalPartitions,
+}
 const signal = new AbortController().signal
 const run = {signal, progress: () => {}}
 const topic = 'orders'
@@ -48,6 +55,8 @@ export function partitionsOf(runtime: () => Runtime): void {
   afterAll(async () => {
     await cluster?.down({wipe: true})
   })
+
+  coordinatorsOf(() => cluster)
 
   const nodeOf = (id: number) => cluster.nodes.find(({nodeId}) => nodeId === id) as ClusterNode
 
@@ -156,6 +165,49 @@ export function partitionsOf(runtime: () => Runtime): void {
     )
   })
 
+  test('it is named as people name it, and only the segments that can hold what is wanted are read', async () => {
+    const read = async (...argv: string[]) => {
+      const {stdout, stderr, exit} = await kx('dump-log', ...argv)
+      expect(exit, stderr).toBe(0)
+      return {segments: stdout.match(/\d{20}\.log/g) ?? [], stdout}
+    }
+    const whole = await read('orders:0')
+    const [first, ...later] = whole.segments
+    expect(first).toBe('00000000000000000000.log')
+    expect(later.length).toBeGreaterThan(0)
+    const last = later.at(-1) ?? ''
+    expect(await read('orders', '--partition', '0')).toEqual(whole)
+    expect(await read('--topic', 'orders')).toEqual(whole)
+    const followers = await read('orders', '--broker', '3')
+    expect(followers.segments).toEqual(whole.segments)
+    expect(followers.stdout).not.toBe(whole.stdout)
+    expect((await read('orders:0', '--offset', '9')).segments).toEqual([last])
+    expect((await read('orders:0', '--offset', '..1')).segments).toEqual([first])
+
+    const newest = /CreateTime: (\d+) [^\n]*\n$/.exec(whole.stdout)?.[1] ?? ''
+    const ofTheLast = await read('orders:0', '--time', `${newest}..`)
+    expect(ofTheLast.segments).toEqual([last])
+    expect(ofTheLast.stdout).toContain('lastOffset: 9')
+    expect((await read('orders:0', '--broker', '2', '--time', `${newest}..`)).segments).toEqual([last])
+    // Nothing is as new: only the segment that is written to could get it.
+    const future = await read('orders:0', '--time', `${Number(newest) + 3_600_000}..`)
+    expect(future.segments).toEqual([last])
+    expect(future.stdout).not.toContain('baseOffset')
+    const since = await kx('dump-log', 'orders:0', '--follow', '-o', 'ndjson', '--time', '0..', '--limit', '10')
+    expect(since.stdout.match(/"key":\{"text":"[a-z]"\}/g)).toHaveLength(10)
+
+    for (const [argv, exit, message] of [
+      [['orders:1'], 2, 'orders has no partition 1. It has one, 0.'],
+      [['orders', '--partition', '7'], 2, 'orders has no partition 7.'],
+      [['orders:0', '--broker', '9'], 2, 'Cluster "dump" has no node 9.'],
+      [['orderz:0'], 2, 'Did you mean orders?'],
+    ] as const) {
+      const said = await kx('dump-log', ...argv)
+      expect(said).toMatchObject({stdout: '', exit})
+      expect(said.stderr).toContain(message)
+    }
+  })
+
   test('its replicas are equal below the high watermark', async () => {
     // On a busy machine a follower may have left the ISR: then its end is below the high watermark, and legally so.
     await using view = new ClusterView(cluster, signal)
@@ -231,5 +283,20 @@ export function partitionsOf(runtime: () => Runtime): void {
     }
     const copies = join(clusterFolder('dump'), 'tmp')
     expect(existsSync(copies) ? readdirSync(copies) : []).toEqual([])
+  })
+
+  test('what a cluster that is down has left on its disks is still read, replica by replica', async () => {
+    const before = await kx('dump-log', 'orders:0', '--broker', '2', '--offset', '..9')
+    await cluster.down({wipe: false})
+    const nobody = await kx('dump-log', 'orders:0')
+    expect(nobody).toMatchObject({stdout: '', exit: 4})
+    expect(nobody.stderr).toContain('--broker 1')
+    expect(nobody.stderr).toContain('kx up --name dump')
+    const after = await kx('dump-log', 'orders:0', '--broker', '2', '--offset', '..9')
+    expect(after).toEqual(before)
+    expect(after).toMatchObject({stderr: '', exit: 0})
+    const none = await kx('dump-log', 'orders:1', '--broker', '2')
+    expect(none).toMatchObject({stdout: '', exit: 2})
+    expect(none.stderr).toContain('Broker 2 of cluster "dump" has no files of orders-1.')
   })
 }

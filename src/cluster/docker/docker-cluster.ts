@@ -4,12 +4,14 @@ import {KxError} from '../../util/errors.js'
 import type {Cluster, ClusterState, KafkaTool} from '../cluster.js'
 import {signal, untilGone} from '../local/process.js'
 import {findProcesses} from '../owner.js'
+import {serviceName} from '../compose.js'
 import {clusterFolder, removeState, updateState} from '../state.js'
 import {composeCreate} from './compose-cli.js'
 import {type Engine, isEngineGone} from './engine.js'
 import {removeAllOf} from './leftovers.js'
 import {DockerNode} from './node.js'
 import {dumpInContainer, toolInContainer} from './tools.js'
+import {createReader} from './volume-reader.js'
 
 /** What `ClusterState.detail` holds for this runtime. */
 export interface DockerDetail {
@@ -47,7 +49,12 @@ export class DockerCluster implements Cluster {
     this.clusterId = state.clusterId
     this.ephemeral = state.ephemeral
     const copies = join(clusterFolder(state.name), 'tmp')
-    const context = {engine, copies, owner: detail.owner, recreate: () => this.recreate()}
+    const {owner, image, project} = detail
+    const reader = (nodeId: number) => {
+      const volume = `${project}_${serviceName(state.spec, nodeId)}`
+      return createReader(engine, {cluster: state.name, image, volume, owner})
+    }
+    const context = {engine, copies, owner, recreate: () => this.recreate(), reader}
     this.nodes = state.nodes.map(record => new DockerNode(context, record))
     this.brokers = this.nodes.filter(node => node.roles.includes('broker'))
     this.bootstrapServers = this.brokers.map(node => node.address).join(',')

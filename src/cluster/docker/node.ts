@@ -10,6 +10,7 @@ import {filesInArchive} from './files.js'
 import {identityFrom} from './labels.js'
 import {DockerFolder} from './partition-folder.js'
 import {linesOf} from './streams.js'
+import {removeReader} from './volume-reader.js'
 
 /** What the nodes of one cluster share. */
 export interface NodeContext {
@@ -20,6 +21,8 @@ export interface NodeContext {
   readonly owner: string
   /** Makes the containers anew after `down` has removed them; the data are in the volumes. */
   recreate(): Promise<void>
+  /** A container by which a node's volume can be read after its own is gone; `undefined` if the volume is gone too. */
+  reader(nodeId: number): Promise<string | undefined>
 }
 
 /** A controlled shutdown is over in a second or two; the controller may have to fence first. */
@@ -129,13 +132,21 @@ export class DockerNode implements ClusterNode {
 
   folder(partition: TopicPartition): PartitionFolder {
     const {engine, copies} = this.context
+    let reader: Promise<string | undefined> | undefined
     const found = async () => {
       const info = await this.inspect()
-      if (!info) throw this.gone()
-      return {id: info.Id, isRunning: stateOf(info) === 'running'}
+      if (info) return {id: info.Id, isRunning: stateOf(info) === 'running'}
+      reader ??= this.context.reader(this.nodeId)
+      const id = await reader
+      if (id === undefined) throw this.gone()
+      return {id, isRunning: false}
+    }
+    const release = async () => {
+      const id = await reader?.catch(() => undefined)
+      if (id !== undefined) await removeReader(engine, id)
     }
     const path = `${this.logDir}/${nameOf(partition)}`
-    return new DockerFolder({engine, container: this.container, found, path, copies})
+    return new DockerFolder({engine, container: this.container, found, release, path, copies})
   }
 
   async logTail(lines: number): Promise<readonly string[]> {

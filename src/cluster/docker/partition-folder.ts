@@ -24,6 +24,8 @@ export interface FolderPlace {
   readonly container: string
   /** Checked to be kx's own; asked anew at each use, because a container may have been made anew. */
   readonly found: () => Promise<{readonly id: string; readonly isRunning: boolean}>
+  /** Removes what `found` had to make. */
+  readonly release?: () => Promise<void>
   /** In the container. */
   readonly path: string
   /** Where copies go, below a folder of their own. */
@@ -106,6 +108,7 @@ export class DockerFolder implements PartitionFolder {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.#folder, {recursive: true, force: true})
+    await this.place.release?.()
   }
 
   async #copy(name: string): Promise<ByteSource | undefined> {

@@ -6,6 +6,7 @@ import type {ClusterState} from '../../../src/cluster/cluster.js'
 import {defaultSpec} from '../../../src/cluster/spec.js'
 import {saveState} from '../../../src/cluster/state.js'
 import {openLive} from '../../../src/inspect/live.js'
+import {partitionFor} from '../../../src/inspect/live-key.js'
 import {inWorld} from '../../cli-harness.js'
 
 let home = ''
@@ -44,8 +45,40 @@ async function failure(request: Parameters<typeof openLive>[0]): Promise<unknown
 }
 
 test('without a cluster there is no topic: files can be read all the same', async () => {
-  known('down', {phase: 'down'})
+  known('begun', {phase: 'starting'})
   expect(await failure({topic: 'orders'})).toMatchObject({code: 'KX_NO_CLUSTER', kind: 'usage'})
+})
+
+test('a cluster that is down is meant if none runs: its files are there, and the cure is to start it', async () => {
+  known('down', {phase: 'down'})
+  expect(await failure({topic: 'orders'})).toMatchObject({
+    code: 'KX_NO_ANSWER',
+    suggestions: ['Name the replica whose files are wanted: --broker 1', 'kx up --name down'],
+  })
+  expect(await failure({topic: 'orders', broker: 1})).toMatchObject({
+    code: 'KX_NO_REPLICA',
+    suggestions: ['kx up --name down'],
+  })
+  known('down-too', {phase: 'down'})
+  expect(await failure({topic: 'orders'})).toMatchObject({
+    code: 'KX_SEVERAL_CLUSTERS',
+    message: 'Several clusters are down here: down and down-too.',
+  })
+  known('one')
+  expect(await failure({topic: 'orders'})).toMatchObject({
+    message: expect.stringContaining('cluster "one"'),
+    suggestions: expect.arrayContaining(['kx heal --name one']),
+  })
+})
+
+test('a group without a broker that answers: the message says what nobody told', async () => {
+  known('one')
+  const error = await partitionFor({group: 'billing'}, {broker: 1}).catch((caught: unknown) => caught)
+  expect(error).toMatchObject({
+    code: 'KX_NO_ANSWER',
+    message: expect.stringContaining('says how many partitions __consumer_offsets has: broker 1 is killed'),
+    suggestions: ['kx heal --name one', '--topic __consumer_offsets --partition 0 --broker 1 reads files all the same'],
+  })
 })
 
 test('with several clusters one is to be named', async () => {
