@@ -7,6 +7,8 @@ type Flags = Readonly<Record<string, unknown>>
 const views: Readonly<Record<string, readonly Format[]>> = {
   verify: ['text', 'wide', 'json', 'ndjson'],
   stats: ['text', 'wide', 'json'],
+  state: ['text', 'wide', 'json', 'ndjson', 'csv'],
+  'what-if': ['text', 'wide', 'json', 'ndjson', 'csv'],
   explain: ['text', 'wide', 'json'],
   salvage: ['text', 'wide', 'json'],
 }
@@ -25,14 +27,18 @@ export function checkFlags(flags: Flags, format: Format): void {
       ...formats.filter(each => each !== 'wide').map(each => `--${name} -o ${each}`),
     )
   }
-  const whole = ['verify', 'salvage'].find(isGiven)
+  const whole = ['verify', 'salvage', 'state', 'what-if'].find(isGiven)
   const asked = parts.filter(isGiven).map(name => `--${name}`)
   if (whole !== undefined && asked.length > 0) {
     const verb = asked.length === 1 ? 'asks' : 'ask'
     throw usage(
       `--${whole} looks at everything, and ${asked.join(', ')} ${verb} for a part.`,
       `Leave out ${asked.join(' and ')}, or --${whole}.`,
+      ...(whole === 'state' ? ['--at-offset says up to which record the state goes.'] : []),
     )
+  }
+  if (isGiven('state') && isGiven('topic') && flags.topic !== '__cluster_metadata') {
+    throw usage('--state is that of the metadata, and they are in one topic.', '--topic __cluster_metadata --state')
   }
   if (isGiven('at') && !isGiven('explain')) {
     throw usage('--at says where --explain begins.', `--explain --at ${flags.at}`)

@@ -235,8 +235,13 @@ async function writerFor({format, output, view, flags, options}: Wanted): Promis
     const {VerifyWriter} = await import('../src/inspect/verify-writer.js')
     return new VerifyWriter(await reportForm(format, view), write, options)
   }
-  if (flags.state) return stateWriter({format, output, view, flags, options})
-  if (flags['what-if']) return whatIfWriter({format, output, view, flags, options})
+  if (flags.state || flags['what-if']) {
+    const {stateWriter, whatIfWriter} = await import('./dump-log-views.js')
+    const wanted = {format, view, write, options}
+    return flags.state
+      ? stateWriter(wanted, {atOffset: flags['at-offset'], against: flags.against})
+      : whatIfWriter(wanted)
+  }
   if (flags.stats) {
     const {StatsWriter} = await import('../src/inspect/stats-writer.js')
     const {statsJson, statsText} = await import('./dump-log-stats.js')

@@ -56,6 +56,8 @@ export interface DumpInput {
 export interface DumpFolder {
   readonly path: string
   readonly folder: FolderTree
+  /** Of a live partition, as its leader said before the files were listed; `undefined`: nobody knows it. */
+  readonly highWatermark?: bigint | undefined
 }
 
 /** One output format. Files come one after another. */

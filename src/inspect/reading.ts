@@ -1,5 +1,6 @@
 import type {DecoderName, RecordDecoder} from '../log/decode/decoder.js'
 import {parseFileName} from '../log/files/names.js'
+import type {Folder} from '../log/folder.js'
 import type {ReadOptions} from '../log/read-log.js'
 import type {DumpInput, DumpOptions} from './job.js'
 
@@ -41,7 +42,7 @@ export async function isPreallocated({
   file,
   folder,
   classified,
-}: Pick<DumpInput, 'file' | 'folder' | 'classified'>): Promise<boolean> {
+}: Pick<DumpInput, 'file' | 'classified'> & {readonly folder: Pick<Folder, 'list'> | undefined}): Promise<boolean> {
   const tail = await file.read(Math.max(0, file.size - tailBytes), tailBytes)
   if (tail.length === 0 || tail.some(byte => byte !== 0)) return false
   const own = classified.name.offset

@@ -135,15 +135,19 @@ export async function prepareCompression(): Promise<void> {
 
 /**
  * What Kafka's own producer would put in a batch, or nearly: `snappy` is xerial's stream, `snappy-raw` is what librdkafka
- * and kafkajs write.
+ * and kafkajs write. `level` is one of gzip's or zstd's; the others have one way only.
  * @throws RangeError for `unknown`; Error for zstd before {@link prepareCompression}
  */
-export function compress(codec: CodecName | 'snappy-raw', bytes: Buffer, {magic = 2} = {}): Buffer {
+export function compress(
+  codec: CodecName | 'snappy-raw',
+  bytes: Buffer,
+  {magic = 2, level}: {readonly magic?: number; readonly level?: number | undefined} = {},
+): Buffer {
   switch (codec) {
     case 'none':
       return bytes
     case 'gzip':
-      return writeGzip(bytes)
+      return writeGzip(bytes, level)
     case 'snappy':
       return writeSnappy(bytes)
     case 'snappy-raw':
@@ -151,7 +155,7 @@ export function compress(codec: CodecName | 'snappy-raw', bytes: Buffer, {magic 
     case 'lz4':
       return writeLz4(bytes, magic)
     case 'zstd':
-      return writeZstd(bytes)
+      return writeZstd(bytes, level)
     default:
       throw new RangeError('no codec has this name')
   }

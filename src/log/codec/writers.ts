@@ -12,8 +12,9 @@ const hashBits = 14
 const lz4MatchLimit = 12
 const lz4LastLiterals = 5
 
-export function writeGzip(bytes: Buffer): Buffer {
-  return gzipSync(bytes)
+/** @param level 1 to 9; default 6, as Kafka's */
+export function writeGzip(bytes: Buffer, level?: number): Buffer {
+  return gzipSync(bytes, level === undefined ? {} : {level})
 }
 
 /** One frame of independent blocks of 64 KiB. Magic 0: with the odd checksum of its writers, over the magic too. */

@@ -23,7 +23,8 @@ async function load(): Promise<void> {
   }
 }
 
-export function writeZstd(bytes: Buffer): Buffer {
+/** @param level 1 to 22; default 3, as Kafka's */
+export function writeZstd(bytes: Buffer, level?: number): Buffer {
   if (!library) throw new Error('loadZstdWriter comes first')
-  return Buffer.from(library.compress(bytes))
+  return Buffer.from(library.compress(bytes, level))
 }

@@ -304,26 +304,23 @@ export const findingCodes = {
     'A record of an internal topic cannot be decoded, or something is left over.',
     'Coordinators skip types that they do not know; a value that cannot be read makes the load of the partition fail.',
   ),
+  'not-checked': info('Something could not be checked.'),
+  unreadable: error('A file cannot be read.'),
 
   // `--state`: what keeps records of `__cluster_metadata` from adding up.
   'state-record': error(
     'A record of the metadata log cannot be read, or its type is not known: it is not in the state.',
-    'Brokers and controllers that do not know the record report a fault when they load it; an active controller ends.',
+    'Whoever loads it reports a fault; controllers, and brokers that are starting, end at it.',
   ),
   'state-conflict': error(
     'A record of the metadata log does not fit the state before it: it changes what is not there.',
-    'Brokers and controllers report a fault when they load it; an active controller ends.',
+    'Whoever loads it reports a fault; controllers, and brokers that are starting, end at it.',
   ),
-  'state-gap': error(
-    'Records of the metadata log are missing: the state lacks what they said.',
-    'A follower does not read over a gap; a node with a damaged log starts anew from a snapshot of the leader.',
-  ),
+  'state-gap': error('Records of the metadata log are missing: the state lacks what they said.'),
   'state-snapshot': error(
     'A KRaft snapshot is not whole: its footer is missing, or bytes of it are damaged.',
     'Kafka does not look for the footer: it loads what is there, and fails at damaged batches.',
   ),
-  'not-checked': info('Something could not be checked.'),
-  unreadable: error('A file cannot be read.'),
 } as const satisfies Readonly<Record<string, FindingKind>>
 
 export type FindingCode = keyof typeof findingCodes
