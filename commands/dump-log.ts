@@ -258,8 +258,7 @@ async function writerFor({format, output, view, flags, options}: Wanted): Promis
   }
   if (format === 'csv') {
     const {CsvWriter} = await import('../src/inspect/csv-writer.js')
-    const {csvLines} = await import('../src/report/csv.js')
-    return new CsvWriter(rows => csvLines(rows, !flags.raw), write, options)
+    return new CsvWriter(write, options)
   }
   const {TextWriter} = await import('../src/inspect/text-writer.js')
   return new TextWriter(format === 'kafka' ? 'kafka' : 'kx', reportsFor(view), write, options)

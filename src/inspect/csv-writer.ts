@@ -1,13 +1,13 @@
 import {isLogKind} from '../log/files/kinds.js'
 import type {BatchCursor} from '../log/batch-cursor.js'
-import {type CsvOptions, type CsvRow, csvColumns, csvRow} from '../log/csv.js'
+import {csvHead, CsvRows} from '../log/csv.js'
 import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
 import type {Finding} from '../log/finding.js'
 import {bytesJson, redactedJson} from '../log/json.js'
 import {type LogVisitor, readLog} from '../log/read-log.js'
 import type {RecordCursor} from '../log/record-cursor.js'
 import {FindingList} from '../log/text/finding-list.js'
-import type {Write} from '../log/text/line-writer.js'
+import {LineWriter, type Write} from '../log/text/line-writer.js'
 import {KxError} from '../util/errors.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
 import {Limited} from './limited.js'
@@ -15,24 +15,16 @@ import {Meanings} from './meanings.js'
 import {isPreallocated, readOptionsFor} from './reading.js'
 import {WatchingVisitor} from './watch.js'
 
-/** Text of rows, each with its line end. */
-export type Rows = (rows: readonly CsvRow[]) => string
-
-const rowsAtOnce = 500
-const bytesAtOnce = 262_144
-
 /** `-o csv`: a row per record of logs and snapshots. Findings are told on stderr. */
 export class CsvWriter implements DumpWriter {
   readonly readsOnce = true
-  readonly #rows: Rows
-  readonly #write: Write
+  readonly #out: LineWriter
   readonly #options: DumpOptions
   #begun = false
   #left: number
 
-  constructor(rows: Rows, write: Write, options: DumpOptions) {
-    this.#rows = rows
-    this.#write = write
+  constructor(write: Write, options: DumpOptions) {
+    this.#out = new LineWriter(write)
     this.#options = options
     this.#left = options.limit
   }
@@ -53,7 +45,7 @@ export class CsvWriter implements DumpWriter {
         },
       )
     }
-    await this.#begin()
+    this.#begin()
     const {redact, raw, filter} = this.#options
     const findings = new FindingList(file.path)
     const tell = (finding: Omit<Finding, 'file'>): void => {
@@ -61,12 +53,13 @@ export class CsvWriter implements DumpWriter {
       const at = finding.position === undefined ? '' : ` at ${finding.position}`
       if (finding.severity !== 'info') this.#options.warning(`${file.path}${at}: ${finding.explanation}`)
     }
+    const columns = new CsvRows({file: file.path, header: redact ? redactedJson : bytesJson, redact, raw})
     const shown = {
-      columns: {file: file.path, header: redact ? redactedJson : bytesJson, redact, raw},
+      columns,
       meanings: await Meanings.for(input.decoder, this.#options),
       odd: tell,
     }
-    const rows = new RowsVisitor(this.#rows, this.#write, shown)
+    const rows = new RowsVisitor(this.#out, shown)
     const limited = new Limited(rows, true, this.#left, left => {
       this.#left = left
     })
@@ -74,7 +67,7 @@ export class CsvWriter implements DumpWriter {
     const visitor: LogVisitor = chosen ? new FilteredVisitor(limited, chosen, looksIntoRecords(filter)) : limited
     const watched = {path: file.path, preallocated: await isPreallocated(input), maxBytes: this.#options.maxBytes}
     await readLog(file, new WatchingVisitor(visitor, watched, tell), await readOptionsFor(input, this.#options))
-    await rows.drain()
+    await this.#out.drain()
     return findings.all()
   }
 
@@ -89,59 +82,50 @@ export class CsvWriter implements DumpWriter {
   }
 
   async end(): Promise<void> {
-    await this.#begin()
+    this.#begin()
+    await this.#out.drain()
   }
 
-  async #begin(): Promise<void> {
-    if (this.#begun) return
+  #begin(): void {
+    if (!this.#begun) this.#out.text(csvHead)
     this.#begun = true
-    await this.#write(Buffer.from(this.#rows([[...csvColumns]])))
   }
 }
 
 interface Shown {
-  readonly columns: CsvOptions
+  readonly columns: CsvRows
   readonly meanings: Meanings
   /** Something about a record that cannot be made sense of. */
   readonly odd: (finding: Omit<Finding, 'file'>) => void
 }
 
 class RowsVisitor implements LogVisitor {
-  readonly #text: Rows
-  readonly #write: Write
+  readonly #out: LineWriter
   readonly #shown: Shown
-  #rows: CsvRow[] = []
-  #bytes = 0
-  #batch: BatchCursor | undefined
+  #isControl = false
 
-  constructor(text: Rows, write: Write, shown: Shown) {
-    this.#text = text
-    this.#write = write
+  constructor(out: LineWriter, shown: Shown) {
+    this.#out = out
     this.#shown = shown
   }
 
   batch(batch: BatchCursor): boolean {
-    this.#batch = batch
+    this.#shown.columns.batch(batch)
+    this.#isControl = batch.isControl
     return true
   }
 
   record(record: RecordCursor): void {
-    if (this.#batch === undefined) return
     const {columns, meanings, odd} = this.#shown
-    this.#rows.push(csvRow(this.#batch, record, columns))
-    for (const finding of meanings.oddities(record, this.#batch.isControl)) odd(finding)
-    this.#bytes += record.sizeInBytes
+    columns.record(this.#out, record)
+    for (const finding of meanings.oddities(record, this.#isControl)) odd(finding)
   }
 
   get full(): boolean {
-    return this.#rows.length >= rowsAtOnce || this.#bytes >= bytesAtOnce
+    return this.#out.full
   }
 
-  async drain(): Promise<void> {
-    if (this.#rows.length === 0) return
-    const text = this.#text(this.#rows)
-    this.#rows = []
-    this.#bytes = 0
-    await this.#write(Buffer.from(text))
+  drain(): Promise<void> {
+    return this.#out.drain()
   }
 }

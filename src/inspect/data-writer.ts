@@ -3,21 +3,13 @@ import type {BatchCursor} from '../log/batch-cursor.js'
 import {parseFileName} from '../log/files/names.js'
 import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
 import type {Finding} from '../log/finding.js'
-import {
-  batchFields,
-  bytesJson,
-  type BytesJson,
-  findingFields,
-  formattedJson,
-  recordFields,
-  redactedJson,
-  valueJson,
-} from '../log/json.js'
+import {bytesJson, findingFields, redactedJson, valueJson} from '../log/json.js'
+import {BatchWriter, RecordWriter} from '../log/json-records.js'
+import {formattedBytes, jsonBytes, redactedBytes} from '../log/json-text.js'
 import {type LogEnd, type LogVisitor, readLog} from '../log/read-log.js'
 import type {RecordCursor} from '../log/record-cursor.js'
-import type {Write} from '../log/text/line-writer.js'
+import {constant, LineWriter, type Write} from '../log/text/line-writer.js'
 import {KxError} from '../util/errors.js'
-import {Chunks} from './chunks.js'
 import {type Framing, Lines} from './framing.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter, FollowedLog, Following} from './job.js'
 import {Meanings, oddities} from './meanings.js'
@@ -32,14 +24,14 @@ const findingsAtMost = 1_000
 export class DataWriter implements DumpWriter {
   readonly readsOnce = true
   readonly #framing: Framing
-  readonly #chunks: Chunks
+  readonly #out: LineWriter
   readonly #options: DumpOptions
   #begun = false
   #left: number
 
   constructor(framing: Framing, write: Write, options: DumpOptions) {
     this.#framing = framing
-    this.#chunks = new Chunks(write)
+    this.#out = new LineWriter(write)
     this.#options = options
     this.#left = options.limit
   }
@@ -51,7 +43,7 @@ export class DataWriter implements DumpWriter {
   async file(input: DumpInput): Promise<readonly Finding[]> {
     this.#begin()
     const {classified} = input
-    this.#chunks.add(this.#framing.file(fileFields(input)))
+    this.#out.text(this.#framing.file(fileFields(input)))
     const findings = new Findings()
     let end: string
     if (isLogKind(classified.kind)) {
@@ -60,9 +52,9 @@ export class DataWriter implements DumpWriter {
     } else {
       end = await this.#entries(input, findings)
     }
-    for (const finding of findings.kept) this.#chunks.add(this.#framing.finding(findingFields(finding)))
-    this.#chunks.add(this.#framing.fileEnd(`${end},"findingCount":${findings.count}`))
-    await this.#chunks.drain()
+    for (const finding of findings.kept) this.#out.text(this.#framing.finding(findingFields(finding)))
+    this.#out.text(this.#framing.fileEnd(`${end},"findingCount":${findings.count}`))
+    await this.#out.drain()
     return findings.kept
   }
 
@@ -70,22 +62,22 @@ export class DataWriter implements DumpWriter {
     this.#begin()
     const {findingsOf, verifiedFolder} = await import('./verify-writer.js')
     const report = await verifiedFolder(folder, this.#options)
-    this.#chunks.add(this.#framing.file(`"path":${JSON.stringify(path)},"type":"folder"`))
-    this.#chunks.add(this.#framing.fileEnd(`"report":${valueJson(report, bytesJson)}`))
-    await this.#chunks.drain()
+    this.#out.text(this.#framing.file(`"path":${JSON.stringify(path)},"type":"folder"`))
+    this.#out.text(this.#framing.fileEnd(`"report":${valueJson(report, bytesJson)}`))
+    await this.#out.drain()
     return findingsOf(report)
   }
 
   async failed(path: string, {code, message, suggestions}: KxError): Promise<void> {
     this.#begin()
-    this.#chunks.add(this.#framing.error(valueJson({path, code, message, suggestions}, bytesJson).slice(1, -1)))
-    await this.#chunks.drain()
+    this.#out.text(this.#framing.error(valueJson({path, code, message, suggestions}, bytesJson).slice(1, -1)))
+    await this.#out.drain()
   }
 
   async end(): Promise<void> {
     this.#begin()
-    this.#chunks.add(this.#framing.end(`"limitReached":${this.#left <= 0}`))
-    await this.#chunks.drain()
+    this.#out.text(this.#framing.end(`"limitReached":${this.#left <= 0}`))
+    await this.#out.drain()
   }
 
   async follow({path, decoder}: FollowedLog): Promise<Following> {
@@ -98,14 +90,14 @@ export class DataWriter implements DumpWriter {
     const {watching, visitor} = await this.#visitors({path, decoder}, true, finding => {
       findings.add(finding)
       visitor.close()
-      this.#chunks.add(this.#framing.finding(findingFields(finding)))
+      this.#out.text(this.#framing.finding(findingFields(finding)))
     })
     return {
-      visitor: new Promptly(watching, () => !this.#chunks.isEmpty),
+      visitor: new Promptly(watching, () => this.#out.at > 0),
       segment: name => {
         const fields = {path: `${path}/${name}`, type: 'log', offsetInName: parseFileName(name).offset ?? null, decoder}
         visitor.close()
-        this.#chunks.add(this.#framing.file(valueJson(fields, bytesJson).slice(1, -1)))
+        this.#out.text(this.#framing.file(valueJson(fields, bytesJson).slice(1, -1)))
       },
       findings: () => findings.kept,
     }
@@ -123,7 +115,7 @@ export class DataWriter implements DumpWriter {
 
   async #visitors({path, decoder}: FollowedLog, preallocated: boolean, tell: (finding: Finding) => void) {
     const {filter, deep} = this.#options
-    const visitor = new DataVisitor(this, this.#framing, this.#chunks, {
+    const visitor = new DataVisitor(this, this.#framing, this.#out, {
       deep,
       meanings: await Meanings.for(decoder, this.#options),
       options: this.#options,
@@ -149,8 +141,8 @@ export class DataWriter implements DumpWriter {
       if (this.enough) break
       this.#left--
       entries++
-      this.#chunks.add(this.#framing.entry(valueJson(entry, bytes).slice(1, -1)))
-      if (this.#chunks.full) await this.#chunks.drain()
+      this.#out.text(this.#framing.entry(valueJson(entry, bytes).slice(1, -1)))
+      if (this.#out.full) await this.#out.drain()
     }
     return `"entryCount":${entries}`
   }
@@ -161,7 +153,7 @@ export class DataWriter implements DumpWriter {
   }
 
   #begin(): void {
-    if (!this.#begun) this.#chunks.add(this.#framing.begin())
+    if (!this.#begun) this.#out.text(this.#framing.begin())
     this.#begun = true
   }
 }
@@ -177,32 +169,38 @@ interface Shown {
 class DataVisitor implements LogVisitor {
   readonly #writer: DataWriter
   readonly #framing: Framing
-  readonly #chunks: Chunks
+  readonly #out: LineWriter
   readonly #deep: boolean
   readonly #meanings: Meanings
-  readonly #key: BytesJson
-  readonly #value: BytesJson
-  readonly #header: BytesJson
+  readonly #batches: BatchWriter
+  readonly #records: RecordWriter
+  readonly #behindRecord: Uint8Array
   readonly #odd: Shown['odd']
   #open = false
   #isControl = false
 
-  constructor(writer: DataWriter, framing: Framing, chunks: Chunks, {deep, meanings, options, odd}: Shown) {
+  constructor(writer: DataWriter, framing: Framing, out: LineWriter, {deep, meanings, options, odd}: Shown) {
     this.#writer = writer
     this.#framing = framing
-    this.#chunks = chunks
+    this.#out = out
     this.#deep = deep
     this.#meanings = meanings
     this.#odd = odd
     const {redact, keyFormat, valueFormat} = options
-    this.#key = redact ? redactedJson : formattedJson(keyFormat)
-    this.#value = redact ? redactedJson : formattedJson(valueFormat)
-    this.#header = redact ? redactedJson : bytesJson
+    this.#behindRecord = constant(framing.behindRecord(''))
+    this.#batches = new BatchWriter(framing.batchLayout)
+    this.#records = new RecordWriter(framing.recordLayout, {
+      key: redact ? redactedBytes : formattedBytes(keyFormat),
+      value: redact ? redactedBytes : formattedBytes(valueFormat),
+      header: redact ? redactedBytes : jsonBytes,
+    })
   }
 
   batch(batch: BatchCursor): boolean {
     this.close()
-    this.#chunks.add(this.#framing.batch(batchFields(batch)))
+    this.#out.text(this.#framing.beforeBatch())
+    this.#batches.write(this.#out, batch)
+    this.#out.text(this.#framing.behindBatch)
     this.#open = true
     this.#isControl = batch.isControl
     if (!this.#deep) this.#writer.took()
@@ -211,11 +209,12 @@ class DataVisitor implements LogVisitor {
 
   record(record: RecordCursor): void {
     if (this.enough) return
-    const fields = recordFields(record, this.#key, this.#value, this.#header)
+    this.#records.write(this.#out, this.#framing.beforeRecord(), record)
     const meaning = this.#meanings.of(record, this.#isControl)
     const {json} = meaning
-    this.#chunks.add(this.#framing.record(json === '' ? fields : `${fields},${json}`))
-    for (const finding of oddities(meaning, record.offset, this.#isControl)) this.#odd(finding)
+    if (json === '') this.#out.ascii(this.#behindRecord)
+    else this.#out.text(this.#framing.behindRecord(json))
+    for (const finding of oddities(meaning, record, this.#isControl)) this.#odd(finding)
     this.#writer.took()
   }
 
@@ -224,11 +223,11 @@ class DataVisitor implements LogVisitor {
   }
 
   get full(): boolean {
-    return this.#chunks.full
+    return this.#out.full
   }
 
   drain(): Promise<void> {
-    return this.#chunks.drain()
+    return this.#out.drain()
   }
 
   get enough(): boolean {
@@ -241,7 +240,7 @@ class DataVisitor implements LogVisitor {
   }
 
   #end(fields: string): void {
-    if (this.#open) this.#chunks.add(this.#framing.batchEnd(fields))
+    if (this.#open) this.#out.text(this.#framing.batchEnd(fields))
     this.#open = false
   }
 }

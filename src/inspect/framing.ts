@@ -1,12 +1,20 @@
+import {jsonLayout, type Layout, yamlLayout} from '../log/json-records.js'
+
 /**
- * How data are framed. Everything it is given is the fields of an object as JSON, without braces; what it gives is text for
- * stdout. A file is opened, its batches with their records or its entries follow, then its findings, then it is closed.
+ * How data are framed: text for stdout. What it is given is the fields of an object as JSON, without braces; batches and
+ * records are written by others, between what it says comes before and behind their fields. A file is opened, its batches
+ * with their records or its entries follow, then its findings, then it is closed.
  */
 export interface Framing {
   begin(): string
   file(fields: string): string
-  batch(fields: string): string
-  record(fields: string): string
+  readonly batchLayout: Layout
+  beforeBatch(): string
+  readonly behindBatch: string
+  readonly recordLayout: Layout
+  beforeRecord(): string
+  /** With more fields of the record; empty: there are none. */
+  behindRecord(fields: string): string
   batchEnd(fields: string): string
   entry(fields: string): string
   finding(fields: string): string
@@ -17,7 +25,11 @@ export interface Framing {
 
 /** One object on each line; each says what it is and of which file. */
 export class Lines implements Framing {
+  readonly batchLayout = jsonLayout
+  readonly behindBatch = '}\n'
+  readonly recordLayout = jsonLayout
   #file = ''
+  #record = ''
 
   begin(): string {
     return ''
@@ -25,15 +37,20 @@ export class Lines implements Framing {
 
   file(fields: string): string {
     this.#file = /"path":("(?:[^"\\]|\\.)*")/.exec(fields)?.[1] ?? '""'
+    this.#record = this.#beginning('record')
     return `{"kind":"file",${fields}}\n`
   }
 
-  batch(fields: string): string {
-    return this.#line('batch', fields)
+  beforeBatch(): string {
+    return this.#beginning('batch')
   }
 
-  record(fields: string): string {
-    return this.#line('record', fields)
+  beforeRecord(): string {
+    return this.#record
+  }
+
+  behindRecord(fields: string): string {
+    return fields === '' ? '}\n' : `,${fields}}\n`
   }
 
   batchEnd(): string {
@@ -60,8 +77,12 @@ export class Lines implements Framing {
     return ''
   }
 
+  #beginning(kind: string): string {
+    return `{"kind":"${kind}","file":${this.#file},`
+  }
+
   #line(kind: string, fields: string): string {
-    return `{"kind":"${kind}","file":${this.#file},${fields}}\n`
+    return `${this.#beginning(kind)}${fields}}\n`
   }
 }
 
@@ -69,10 +90,13 @@ type List = 'batches' | 'entries' | 'findings'
 
 /** One value: files with their batches, these with their records. */
 export class OneValue implements Framing {
+  readonly batchLayout = jsonLayout
+  readonly behindBatch = ',"records":['
+  readonly recordLayout = jsonLayout
   #files = 0
   #list: List | undefined
   #items = 0
-  #records = 0
+  #hasRecords = false
   readonly #errors: string[] = []
 
   begin(): string {
@@ -84,13 +108,19 @@ export class OneValue implements Framing {
     return `${this.#files++ === 0 ? '\n' : ',\n'}{${fields}`
   }
 
-  batch(fields: string): string {
-    this.#records = 0
-    return `${this.#item('batches')}{${fields},"records":[`
+  beforeBatch(): string {
+    this.#hasRecords = false
+    return `${this.#item('batches')}{`
   }
 
-  record(fields: string): string {
-    return `${this.#records++ === 0 ? '\n    ' : ',\n    '}{${fields}}`
+  beforeRecord(): string {
+    if (this.#hasRecords) return ',\n    {'
+    this.#hasRecords = true
+    return '\n    {'
+  }
+
+  behindRecord(fields: string): string {
+    return fields === '' ? '}' : `,${fields}}`
   }
 
   batchEnd(fields: string): string {
@@ -133,8 +163,17 @@ export class OneValue implements Framing {
   }
 }
 
-/** {@link OneValue} as YAML; `block` writes a value in block style. */
+const batchIndent = 8
+const recordIndent = 12
+
+/**
+ * {@link OneValue} as YAML; `block` writes a value in block style. Of batches and records, of which there may be millions,
+ * each field has a line, and its value is written as in JSON.
+ */
 export class OneDocument implements Framing {
+  readonly batchLayout = yamlLayout(batchIndent)
+  readonly behindBatch = '\n'
+  readonly recordLayout = yamlLayout(recordIndent)
   #files = 0
   #list: List | undefined
   #hasRecords = false
@@ -154,20 +193,24 @@ export class OneDocument implements Framing {
     return `${this.#files++ === 0 ? 'files:\n' : ''}${this.#item(fields, 2)}`
   }
 
-  batch(fields: string): string {
+  beforeBatch(): string {
     this.#hasRecords = false
-    return this.#listed('batches') + this.#item(fields, 6)
+    return `${this.#listed('batches')}      - `
   }
 
-  record(fields: string): string {
-    const head = this.#hasRecords ? '' : '        records:\n'
+  beforeRecord(): string {
+    if (this.#hasRecords) return '          - '
     this.#hasRecords = true
-    return head + this.#item(fields, 10)
+    return '        records:\n          - '
+  }
+
+  behindRecord(fields: string): string {
+    return fields === '' ? '\n' : `\n${this.#fields(fields, recordIndent)}`
   }
 
   batchEnd(fields: string): string {
     const none = this.#hasRecords ? '' : '        records: []\n'
-    return none + (fields === '' ? '' : this.#fields(fields, 8))
+    return none + (fields === '' ? '' : this.#fields(fields, batchIndent))
   }
 
   entry(fields: string): string {

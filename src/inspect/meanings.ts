@@ -17,7 +17,13 @@ const nothing: Meaning = {json: '', problems: []}
 const none: readonly Omit<Finding, 'file'>[] = []
 
 /** The problems of a record as findings. */
-export function oddities({problems}: Meaning, offset: bigint, isControl: boolean): readonly Omit<Finding, 'file'>[] {
+export function oddities(
+  {problems}: Meaning,
+  record: RecordCursor,
+  isControl: boolean,
+): readonly Omit<Finding, 'file'>[] {
+  if (problems.length === 0) return none
+  const {offset} = record
   const code = isControl ? 'control-record' : 'decoder'
   return problems.map(explanation => findingOf(code, {offset, explanation}))
 }
@@ -36,12 +42,13 @@ export class Meanings {
     return new Meanings(redact ? undefined : await decoderNamed(decoder), redact ? redactedJson : bytesJson)
   }
 
-  of({offset, key, value}: RecordCursor, isControl: boolean): Meaning {
+  of(record: RecordCursor, isControl: boolean): Meaning {
     if (isControl) {
-      const control = controlRecord(key, value)
+      const control = controlRecord(record.key, record.value)
       return {json: `"control":${valueJson(control, this.#bytes)}`, problems: control.problems}
     }
     if (this.#decoder === undefined) return nothing
+    const {offset, key, value} = record
     // What could not be decoded stands as key and value already.
     const {rawKey: _key, rawValue: _value, ...decoded} = this.#decoder.decode({offset, key, value})
     return {json: `"decoded":${valueJson(decoded, this.#bytes)}`, problems: decoded.problems}
@@ -50,6 +57,6 @@ export class Meanings {
   /** What cannot be made sense of. */
   oddities(record: RecordCursor, isControl: boolean): readonly Omit<Finding, 'file'>[] {
     if (!isControl && this.#decoder === undefined) return none
-    return oddities(this.of(record, isControl), record.offset, isControl)
+    return oddities(this.of(record, isControl), record, isControl)
   }
 }

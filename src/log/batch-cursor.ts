@@ -199,7 +199,7 @@ export class BatchCursor {
   }
 
   get lastOffsetNumber(): number {
-    return exact(this.#int64(at.baseOffset) + (this.isLegacy ? 0 : this.lastOffsetDelta))
+    return exact(exact(this.#int64(at.baseOffset)) + (this.isLegacy ? 0 : this.lastOffsetDelta))
   }
 
   get maxTimestampNumber(): number {

@@ -11,7 +11,7 @@ const valueSizeText = constant(' valueSize: ')
 const sequenceText = constant(' sequence: ')
 
 /** A number in a line that is written again and again: mostly the next one, or one of as many digits. */
-class NumberField {
+export class NumberField {
   #value = Number.NaN
   #at = 0
   #end = 0

@@ -4,12 +4,12 @@ import type {BatchCursor} from '../../../src/log/batch-cursor.js'
 import type {ByteSource} from '../../../src/log/byte-source.js'
 import {bufferSource} from '../../../src/log/byte-source.js'
 import {prepareCodec, prepareCompression} from '../../../src/log/codecs.js'
-import {batchFields, bytesJson, recordFields} from '../../../src/log/json.js'
 import {type Damage, type LogEnd, readLog, type ReadOptions} from '../../../src/log/read-log.js'
 import {watchAllocations} from './fuzz/bounds.js'
 import {logMutants} from './fuzz/mutate.js'
 import {inputsOf} from './fuzz/runner.js'
 import {logSeeds} from './fuzz/seeds.js'
+import {batchFields, recordFields} from './written.js'
 
 // The laws of `readLog`, over real files of every format and codec, whole and wounded.
 
@@ -39,7 +39,7 @@ async function reading(source: ByteSource, options: ReadOptions = {}): Promise<R
         return true
       },
       record: record => {
-        text += `\n${recordFields(record, bytesJson, bytesJson, bytesJson)}`
+        text += `\n${recordFields(record)}`
       },
       recordsDone: problem => {
         text += `\n${problem ?? 'all read'}`

@@ -7,7 +7,7 @@ import {openProducerSnapshot} from '../../../../src/log/files/producer-snapshot.
 import {isTextFileKind, readTextFile, textFindings} from '../../../../src/log/files/text-files.js'
 import {openTimeIndex} from '../../../../src/log/files/time-index.js'
 import {openTransactionIndex} from '../../../../src/log/files/transaction-index.js'
-import {batchFields, bytesJson, recordFields, valueJson} from '../../../../src/log/json.js'
+import {bytesJson, valueJson} from '../../../../src/log/json.js'
 import {readLog} from '../../../../src/log/read-log.js'
 import {StatsVisitor} from '../../../../src/log/stats.js'
 import {dumpText} from '../../../../src/log/text/dump-kafka.js'
@@ -16,6 +16,7 @@ import {LineWriter} from '../../../../src/log/text/line-writer.js'
 import type {Meter} from './bounds.js'
 import type {Mutant} from './mutate.js'
 import type {Seed} from './seeds.js'
+import {batchFields, recordFields} from '../written.js'
 
 /** What reads the mutants. A target never throws, and is bounded by {@link Meter} and the runner. */
 export interface Target {
@@ -49,7 +50,7 @@ const read: Target = {
           return true
         },
         record: record => {
-          text += recordFields(record, bytesJson, bytesJson, bytesJson).length
+          text += recordFields(record).length
           stats.record(record)
         },
         recordsDone: problem => {
