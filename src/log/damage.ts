@@ -16,10 +16,13 @@ export interface Damage {
   /** For `cut`: what the header says. */
   readonly baseOffset?: bigint
   readonly expectedBytes?: number
+  /** What Kafka's own walk over the file reads there, where it reads anything: the size by the length field, and the magic. */
+  readonly statedBytes?: number
+  readonly magic?: number
   readonly reason: string
 }
 
-type Told = Pick<Damage, 'kind' | 'reason' | 'baseOffset' | 'expectedBytes'>
+type Told = Pick<Damage, 'kind' | 'reason' | 'baseOffset' | 'expectedBytes' | 'statedBytes' | 'magic'>
 
 /** What tells a header of magic 2 from other bytes when its length or magic is wrong. */
 function looksLikeBatch(head: Buffer): boolean {
@@ -83,6 +86,13 @@ export function isZero(head: Buffer): boolean {
  * @param remaining Bytes up to the end
  */
 export function damageKind(problem: ScanProblem, head: Buffer, remaining: number): Told {
+  const told = kindOf(problem, head, remaining)
+  if (head.length <= at.magic) return told
+  const statedBytes = head.readInt32BE(at.batchLength) + at.batchLength + 4
+  return {...told, statedBytes, magic: head.readInt8(at.magic)}
+}
+
+function kindOf(problem: ScanProblem, head: Buffer, remaining: number): Told {
   const {kind, reason} = problem
   if (kind === 'too-large' || kind === 'short-read') return {kind, reason}
   if (head.length <= at.magic) return {kind: 'cut-header', reason}

@@ -11,7 +11,7 @@ export interface FindingKind {
 
 const recovery =
   'After an unclean stop, recovery cuts the segment here and deletes all later segments, if the segment is not wholly ' +
-  'below the recovery point; after a clean stop nothing is checked.'
+  'below the recovery point; after a clean stop only the end of the last segment is read.'
 const consumersStop = 'Consumers stop here with a CorruptRecordException, and followers cannot copy beyond it.'
 const served = 'The broker does not look: recovery keeps the batch and it is served as it is.'
 const deleteIndex =
@@ -59,7 +59,10 @@ export const findingCodes = {
     'The CRC is right, and yet not all records of the batch can be read.',
     `${served} Consumers fail at this batch.`,
   ),
-  'record-count': error('The number of records in the header is not the number that is there.', served),
+  'record-count': error(
+    'The number of records in the header is not the number that is there.',
+    `${served} Consumers fail at this batch.`,
+  ),
   leftover: error('Bytes are left over behind the last record of a batch.', `${served} Consumers fail at this batch.`),
   'offset-delta': error("A record's offset lies outside its batch, or not above the one before.", served),
   'max-timestamp': warning(
@@ -91,12 +94,12 @@ export const findingCodes = {
   ),
   'offset-overflow': error(
     'The last offset of a batch is beyond 2^63 − 1, or too far from the base offset of the segment.',
-    'Recovery splits a segment whose offsets are more than 2^31 − 1 from its base offset.',
+    'Recovery splits a segment whose offsets are more than 2^31 − 1 from its base offset, if those of its last batch are; else it fails, and the broker does not start.',
   ),
   'offset-negative': error('A base offset is negative.', served),
   'offset-before-name': error(
     "The first offset is below the number in the file's name.",
-    'The index cannot hold such offsets: recovery takes the segment for an overflowing one and tries to split it.',
+    'The index cannot hold such offsets: recovery takes the segment for an overflowing one, cannot split it, and the broker does not start.',
   ),
   'segment-overlap': error(
     "A segment reaches beyond the next segment's base offset.",
@@ -151,11 +154,11 @@ export const findingCodes = {
   ),
   'not-transactional': warning(
     'A batch that is not transactional lies inside an open transaction of its producer.',
-    'Recovery fails with an InvalidTxnStateException.',
+    'Recovery fails with an InvalidTxnStateException, and the broker does not start.',
   ),
   'control-record': warning(
     'A control record cannot be understood, or has more in it than it should.',
-    'Consumers skip control records; recovery of the producer state reads markers and may fail at this one.',
+    'Consumers skip control records; recovery reads markers, and where it cannot understand one the broker does not start.',
   ),
   'marker-without-data': info(
     'A transaction marker has no data of its producer before it.',

@@ -1,7 +1,7 @@
 import type {Finding} from '../finding.js'
 import {bytes as sizeText, grouped, list as listText, plural} from '../../util/format.js'
 import type {FindingList} from './finding-list.js'
-import type {DamagedPlace, PartitionCheck} from './partition-check.js'
+import type {DamagedPlace, PartitionCheck, RecoveryEnd, StartTrouble} from './partition-check.js'
 import type {FolderReport, LogSummary, SegmentSummary} from './report.js'
 
 export interface PartitionFacts {
@@ -48,7 +48,7 @@ export function logDirConclusions(facts: {
   if (isLogDir) {
     told.push(
       wasClosed
-        ? 'The broker was stopped in order (.kafka_cleanshutdown is there): at its next start it checks no log, and damage is only met by whoever reads it.'
+        ? 'The broker was stopped in order (.kafka_cleanshutdown is there): at its next start it reads no more of a log than its end, and damage elsewhere is only met by whoever reads it.'
         : 'No .kafka_cleanshutdown is here: the broker runs, or it was not stopped in order. At its next start it recovers every segment from the recovery points on.',
     )
   }
@@ -93,39 +93,53 @@ export function damageConclusions(check: PartitionCheck, log: LogSummary): strin
 /** What the broker's recovery would take away, and where consumers would stop. */
 function recoveryConclusions(facts: PartitionFacts): string[] {
   const {check} = facts
-  const {recoveryCuts: cut, consumersStop: stop} = check
+  const {recoveryEnd: end, consumersStop: stop, consumersSkip: skip} = check
   const told: string[] = []
-  if (cut) told.push(...recoverySentences(cut, facts))
+  const start = startSentence(check.startTrouble)
+  if (end) {
+    const [first, ...rest] = recoverySentences(end, facts)
+    told.push(`${first}${start ? '' : ' After a clean stop it checks nothing.'}`, ...rest)
+  }
+  if (start) told.push(start)
+  if (skip) told.push(...skipSentences(skip, facts))
   if (stop) {
-    const offset = stop.offset === undefined ? '' : `offset ${stop.offset} (`
     told.push(
-      `As long as it is not cut and this replica leads, consumers and followers stop at ${offset}byte ${grouped(stop.position)} of ${fileName(stop.file)}${offset ? ')' : ''}: ` +
+      `As long as it is not cut and this replica leads, consumers and followers stop at ${placeText(stop)}: ` +
         'a consumer gets an exception on each poll until it seeks beyond it, a follower cannot copy further and leaves the in-sync replicas.',
     )
   }
   return told
 }
 
+function placeText({offset, position, file}: DamagedPlace): string {
+  const where = `byte ${grouped(position)} of ${fileName(file)}`
+  return offset === undefined ? where : `offset ${offset} (${where})`
+}
+
+/** Its length field leads beyond the end of the segment: the broker takes that for the end of what there is to read. */
+function skipSentences(skip: DamagedPlace, {segments, laterSegments = 0}: PartitionFacts): string[] {
+  const index = segments.findIndex(({name}) => name === fileName(skip.file))
+  const later = index < 0 ? laterSegments : segments.length - index - 1
+  if (later === 0 && skip.isEnd) return []
+  const read = `As long as it is not cut and this replica leads, consumers and followers read up to ${placeText(skip)}`
+  if (later === 0)
+    return [`${read} and get nothing more, and no error: the broker takes it for the end of the segment.`]
+  const upTo = segments.slice(0, index + 1).reduce((sum, {records}) => sum + records, 0)
+  const passed = index < 0 ? 0 : upTo - skip.recordsBefore
+  const next = segments[index + 1]?.baseOffset
+  const loss = passed > 0 ? `; ${plural(passed, 'readable record')} between are passed over` : ''
+  return [
+    `${read} and go on at the next segment${index < 0 || next === undefined ? '' : `, offset ${next}`}, without an error: the broker takes it for the end of the segment${loss}.`,
+  ]
+}
+
 function recoverySentences(
-  cut: DamagedPlace,
+  end: RecoveryEnd,
   {segments, log, recoveryPoint, laterSegments = 0}: PartitionFacts,
 ): string[] {
-  const index = segments.findIndex(({name}) => name === fileName(cut.file))
+  const index = segments.findIndex(({name}) => name === fileName(end.file))
   const later = index < 0 ? laterSegments : segments.length - index - 1
-  const records = log.records - cut.recordsBefore
-  const where = `${fileName(cut.file)} at byte ${grouped(cut.position)}`
-  const offsets =
-    cut.offset !== undefined && log.lastOffset !== undefined && log.lastOffset >= cut.offset && records > 0
-      ? `, offsets ${cut.offset} to ${log.lastOffset}`
-      : ''
-  const deleted = later > 0 ? ` and deletes ${plural(later, 'later segment')}` : ''
-  const lost =
-    records > 0
-      ? `${plural(records, 'readable record')}${index < 0 && later > 0 ? ' of this segment' : ''}${offsets}, would be lost on this replica`
-      : 'no readable record would be lost'
-  const told = [
-    `After an unclean stop the broker recovers: it cuts ${where}${deleted}; ${lost}. After a clean stop it checks nothing.`,
-  ]
+  const told = [recoverySentence(end, {index, later, log})]
   const next = segments[index + 1]?.baseOffset
   if (recoveryPoint !== undefined && next !== undefined && next <= recoveryPoint) {
     told.push(
@@ -133,6 +147,44 @@ function recoverySentences(
     )
   }
   return told
+}
+
+/** After a clean stop only the end of the last segment is read, from the last entry of its offset index on. */
+function startSentence(trouble: StartTrouble | undefined): string | undefined {
+  if (!trouble) return undefined
+  const {how, from, offset, position} = trouble
+  const file = fileName(trouble.file)
+  return how === 'fails'
+    ? `After a clean stop the broker does not start: it looks for the log's end from byte ${grouped(from)} of ${file} on, and ends with a CorruptRecordException at byte ${grouped(position)}.`
+    : `After a clean stop the broker looks for the log's end where the last index entry points, at offset ${offset}, which the log does not reach: it takes the base offset of ${file} for the end, shows no record of that segment, and appends new ones with the same offsets behind them.`
+}
+
+function recoverySentence(
+  end: RecoveryEnd,
+  {index, later, log}: {readonly index: number; readonly later: number; readonly log: LogSummary},
+): string {
+  const file = fileName(end.file)
+  if (end.how === 'fails') {
+    return (
+      `After an unclean stop the broker does not start: recovery fails in ${file} at byte ${grouped(end.position)}, as ${end.why}. ` +
+      'Nothing but this folder moved away lets it start; another replica has the records, if there is one.'
+    )
+  }
+  const records = log.records - end.recordsBefore
+  const offsets =
+    end.offset !== undefined && log.lastOffset !== undefined && log.lastOffset >= end.offset && records > 0
+      ? `, offsets ${end.offset} to ${log.lastOffset}`
+      : ''
+  const deleted = later > 0 ? ` and deletes ${plural(later, 'later segment')}` : ''
+  const lost =
+    records > 0
+      ? `${plural(records, 'readable record')}${index < 0 && later > 0 ? ' of this segment' : ''}${offsets}, would be lost on this replica`
+      : 'no readable record would be lost'
+  const does =
+    end.how === 'emptied'
+      ? `it empties ${file}, as ${end.why} (by the default index.interval.bytes)`
+      : `it cuts ${file} at byte ${grouped(end.position)}`
+  return `After an unclean stop the broker recovers: ${does}${deleted}; ${lost}.`
 }
 
 /** Of each kind of finding one sentence on what Kafka does, the gravest first. `endIsCut`: the damage is the end of the log. */

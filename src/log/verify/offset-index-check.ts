@@ -62,6 +62,13 @@ export class OffsetIndexCheck {
     return this.#positions.length
   }
 
+  /** The last entry, from which on a broker looks for the end of its last segment. */
+  get last(): {readonly offset: bigint; readonly position: number} | undefined {
+    const last = this.entries - 1
+    if (last < 0) return undefined
+    return {offset: this.#base + BigInt(this.#relative[last] as number), position: this.#positions[last] as number}
+  }
+
   batch(facts: Facts, segmentBase: bigint): void {
     this.#passTo(facts.position)
     const isIndexed = this.#positions[this.#order[this.#next] as number] === facts.position

@@ -3,10 +3,12 @@ import type {EpochEntry} from '../files/checkpoints.js'
 import {type Damage, readLog} from '../read-log.js'
 import {EpochCheck} from './epochs.js'
 import type {FindingList} from './finding-list.js'
+import type {OffsetIndexCheck} from './offset-index-check.js'
 import {OffsetOrder} from './offset-order.js'
 import {Producers} from './producers.js'
 import type {LogSummary, VerifyOptions} from './report.js'
 import {type ExtraCheck, SegmentCheck, type SegmentFiles} from './segment-check.js'
+import {type RecoveryTrouble, walkSees} from './recovery.js'
 import type {SnapshotCheck} from './snapshot-check.js'
 import {Tally} from './tally.js'
 import type {TransactionIndexCheck} from './transaction-index-check.js'
@@ -29,6 +31,26 @@ export interface DamagedPlace {
   readonly recordsBefore: number
   /** It reaches to the end of its file. */
   readonly isEnd: boolean
+}
+
+/** Where the broker's recovery ends: it cuts there, empties the whole segment, or fails so that the broker does not start. */
+export interface RecoveryEnd extends DamagedPlace {
+  readonly how: 'cuts' | RecoveryTrouble['how']
+  readonly why?: string
+}
+
+/**
+ * What keeps a broker that was stopped in order from finding the log's end in its last segment (LogSegment.readNextOffset).
+ * `fails`: it does not start; `hidden`: it takes the segment's base offset for the end.
+ */
+export interface StartTrouble {
+  readonly how: 'fails' | 'hidden'
+  readonly file: string
+  /** Where it looks from, and the offset it looks for. */
+  readonly from: number
+  readonly offset: bigint
+  /** `fails`: of what it meets. */
+  readonly position: number
 }
 
 export interface PartitionOptions extends VerifyOptions {
@@ -54,10 +76,14 @@ export class PartitionCheck {
   readonly wasClosed: boolean
   /** The first damage of any kind. */
   firstDamage: DamagedPlace | undefined
-  /** Where recovery would cut; not set for preallocated space. */
-  recoveryCuts: DamagedPlace | undefined
-  /** Where consumers stop; not set for a cut end. */
+  /** Where recovery would end before the log does; not set for preallocated space. */
+  recoveryEnd: RecoveryEnd | undefined
+  /** Where consumers get an exception. */
   consumersStop: DamagedPlace | undefined
+  /** What the broker takes for the end of the segment, and consumers with it, without a word. */
+  consumersSkip: DamagedPlace | undefined
+  /** What a start after a clean stop comes to. */
+  startTrouble: StartTrouble | undefined
   /** Batches in which compaction has left fewer records, or a delete horizon. */
   compactionSigns = 0
 
@@ -66,6 +92,10 @@ export class PartitionCheck {
   readonly #snapshots: SnapshotCheck[] = []
   readonly #transactionIndexes: TransactionIndexCheck[] = []
   #lastFile = ''
+  /** Before the segment that is being read. */
+  #segment: {readonly records: number; readonly batches: number} = {records: 0, batches: 0}
+  /** The last place in it at which Kafka's own walk ends with an exception. */
+  #refusedAt = -1
 
   constructor(
     readonly list: FindingList,
@@ -108,6 +138,8 @@ export class PartitionCheck {
   async segment(files: SegmentFiles, extra?: ExtraCheck, done?: (bytes: number) => void): Promise<SegmentCheck> {
     const {maxDecompressedBytes, signal} = this.#options
     this.#lastFile = files.file.path
+    this.#segment = {records: this.tally.records, batches: this.tally.batches}
+    this.#refusedAt = -1
     this.order.segment(files.place)
     this.#snapshots.push(...files.snapshots)
     if (files.transactionIndex) this.#transactionIndexes.push(files.transactionIndex)
@@ -121,6 +153,8 @@ export class PartitionCheck {
     await check.finish()
     this.tally.add(check.tally)
     const {baseOffset} = files.place
+    if (files.isActive && baseOffset !== undefined && files.index)
+      this.#start(files, files.index, baseOffset, check.tally)
     if (baseOffset !== undefined) {
       files.index?.finish(files.file.size, baseOffset)
       const isClosed = !(files.isActive && (files.timeIndex?.isPreallocated ?? false))
@@ -165,6 +199,12 @@ export class PartitionCheck {
     for (const index of this.#transactionIndexes) index.begun(offset)
   }
 
+  /** Batches are missing or can't be trusted: what follows may not continue what was before. */
+  missing(): void {
+    this.producers.damaged()
+    this.transactions.damaged()
+  }
+
   compactionSign(_hasHorizon: boolean): void {
     this.compactionSigns++
   }
@@ -172,14 +212,23 @@ export class PartitionCheck {
   falseCrc(file: string, position: number, offset: bigint, segment: Tally): void {
     const place = this.#place(file, position, offset, segment, {own: 1})
     this.firstDamage ??= place
-    this.recoveryCuts ??= place
-    this.consumersStop ??= place
+    this.recoveryEnd ??= {...place, how: 'cuts'}
+    this.#stops(place)
   }
 
-  unreadable(file: string, position: number, offset: bigint, segment: Tally): void {
+  /** `isSkipped`: consumers are given none of its records, and no error. */
+  unreadable(file: string, position: number, offset: bigint, segment: Tally, isSkipped: boolean): void {
     const place = this.#place(file, position, offset, segment, {own: 1})
     this.firstDamage ??= place
-    this.consumersStop ??= place
+    if (!isSkipped) this.#stops(place)
+  }
+
+  /** Sound batches that recovery can't take. */
+  recoveryTrouble({how, position, offset, why}: RecoveryTrouble, file: string, segment: Tally): void {
+    const here = this.#place(file, position, offset, segment, {own: 1})
+    const place =
+      how === 'emptied' ? {...here, recordsBefore: this.#segment.records, batchesBefore: this.#segment.batches} : here
+    this.recoveryEnd ??= {...place, how, why}
   }
 
   damaged(file: string, damage: Damage, segment: Tally, size: number): void {
@@ -188,10 +237,25 @@ export class PartitionCheck {
     this.firstDamage ??= place
     // That is a limit of the reader, not of Kafka.
     if (damage.kind === 'too-large' || damage.kind === 'short-read') return
+    const sees = walkSees(damage, size)
     // A magic above 2 lies outside the CRC, and recovery does not look at it.
-    if (damage.kind !== 'magic') this.recoveryCuts ??= place
-    const isQuiet = damage.kind === 'cut' || damage.kind === 'cut-header'
-    if (!isEnd || !isQuiet) this.consumersStop ??= place
+    const passes = damage.kind === 'magic' && (damage.magic ?? 0) > 2 && sees === 'batch'
+    if (!passes) this.recoveryEnd ??= {...place, how: 'cuts'}
+    if (sees === 'refused') this.#refusedAt = damage.position
+    if (sees === 'end') this.consumersSkip ??= place
+    else this.#stops(place)
+  }
+
+  #start({file}: SegmentFiles, {last}: OffsetIndexCheck, baseOffset: bigint, {lastOffset}: Tally): void {
+    const {offset, position: from} = last ?? {offset: baseOffset, position: 0}
+    const trouble = {file: file.path, from, offset, position: this.#refusedAt}
+    if (this.#refusedAt >= Math.max(from, 0)) this.startTrouble = {...trouble, how: 'fails'}
+    else if (last && lastOffset !== undefined && offset > lastOffset) this.startTrouble = {...trouble, how: 'hidden'}
+  }
+
+  /** Nobody gets there behind what is taken for the segment's end. */
+  #stops(place: DamagedPlace): void {
+    if (this.consumersSkip?.file !== place.file) this.consumersStop ??= place
   }
 
   /** `own`: batches of the segment that are the damage themselves. */

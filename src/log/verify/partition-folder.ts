@@ -128,5 +128,7 @@ export async function snapshotAt(
   const file = await openIn(folder, `${offsetPrefix(offset)}.snapshot`, list)
   if (!file) return undefined
   const check = await SnapshotCheck.open(file, offset, list, true)
-  return check.isSound ? check : undefined
+  if (check.isSound) return check
+  await check.release()
+  return undefined
 }

@@ -106,6 +106,8 @@ export interface TransactionState {
   timestamp: bigint
   /** The first time by a broker's clock that stands behind its beginning in the log: it had begun by then. */
   begunBy: number | undefined
+  /** How many places were damaged before it began. */
+  readonly damagesBefore: number
 }
 
 /** Producers as the broker's ProducerStateManager would know them after the batches so far; with checks of each batch. */

@@ -6,6 +6,8 @@ import type {FindingList} from './finding-list.js'
 
 const suspiciousRatio = 1_000
 const headerBytes = 61
+const skippedBatch =
+  'The broker does not look. Consumers believe the header and step over the batch without an error: its records are not given to them.'
 
 /** The records of one batch against its header; nothing is allocated per record. */
 export class RecordsCheck {
@@ -79,7 +81,8 @@ export class RecordsCheck {
     }
     if (problem !== undefined) {
       const code = recordsCode(problem)
-      this.#list.add(code, {...at, explanation: problem})
+      const isSkipped = facts.magic === 2 && facts.recordsCount === 0
+      this.#list.add(code, {...at, explanation: problem, ...(isSkipped ? {consequence: skippedBatch} : {})})
       return code === 'not-uncompressed' ? 'unchecked' : 'damaged'
     }
     this.#checkTimestamp(facts, at)

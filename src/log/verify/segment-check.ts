@@ -12,6 +12,7 @@ import type {TimeIndexCheck} from './time-index-check.js'
 import type {SegmentPlace} from './offset-order.js'
 import type {PartitionCheck} from './partition-check.js'
 import {RecordsCheck} from './records-check.js'
+import {type RecoveryTrouble, RecoveryWalk} from './recovery.js'
 import type {SnapshotCheck} from './snapshot-check.js'
 import {Tally} from './tally.js'
 import type {TransactionIndexCheck} from './transaction-index-check.js'
@@ -65,6 +66,7 @@ export class SegmentCheck implements LogVisitor {
   #forTimes = false
   #snapshot = 0
   #snapshotIsDue = false
+  readonly #recovery: RecoveryWalk | undefined
 
   constructor(partition: PartitionCheck, files: SegmentFiles, decoder?: RecordDecoder, extra?: ExtraCheck) {
     this.#partition = partition
@@ -72,6 +74,7 @@ export class SegmentCheck implements LogVisitor {
     this.#extra = extra
     this.#path = files.file.path
     this.#base = files.place.baseOffset
+    this.#recovery = this.#base === undefined || extra ? undefined : new RecoveryWalk(this.#base)
     this.#records = new RecordsCheck(partition.list)
     this.#decoder = decoder
     this.tally.sizeInBytes = files.file.size
@@ -97,6 +100,7 @@ export class SegmentCheck implements LogVisitor {
       this.#falseCrc(cursor)
       return false
     }
+    this.#trouble(this.#recovery?.batch(facts))
     if (facts.hasUnknownAttributes || facts.lastOffsetDelta < 0) this.#oddHeader(facts)
     transactions.time(facts)
     times.batch(facts, this.#path)
@@ -131,7 +135,9 @@ export class SegmentCheck implements LogVisitor {
     if (outcome === 'whole') this.#noteCompaction(facts)
     else if (outcome === 'damaged') {
       this.tally.damagedBatches++
-      this.#partition.unreadable(this.#path, facts.position, facts.baseOffset, this.tally)
+      // Of a batch that says it has no records Kafka reads none.
+      const isSkipped = facts.magic === 2 && facts.recordsCount === 0
+      this.#partition.unreadable(this.#path, facts.position, facts.baseOffset, this.tally, isSkipped)
     }
   }
 
@@ -144,7 +150,8 @@ export class SegmentCheck implements LogVisitor {
     const isHarmless = this.#isPreallocated(damage)
     if (isHarmless) return
     this.tally.damagedBytes += damage.sizeInBytes
-    this.#partition.producers.damaged()
+    this.#files.timeIndex?.damage()
+    this.#partition.missing()
     this.#partition.damaged(this.#path, damage, this.tally, this.#files.file.size)
   }
 
@@ -167,18 +174,34 @@ export class SegmentCheck implements LogVisitor {
   /** After the last batch. */
   async finish(): Promise<void> {
     if (this.#damage) this.#endDamage(undefined)
+    this.#trouble(this.#recovery?.end())
     await this.drain()
     for (; this.#snapshot < this.#files.snapshots.length; this.#snapshot++) {
       const snapshot = this.#files.snapshots[this.#snapshot] as SnapshotCheck
-      if (this.#files.isActive) snapshot.beyond(this.#partition.order.next, this.tally.damagedBytes > 0)
+      if (this.#files.isActive) await snapshot.beyond(this.#partition.order.next, this.tally.damagedBytes > 0)
       else await snapshot.compare(this.#partition.producers)
     }
+  }
+
+  #trouble(trouble: RecoveryTrouble | undefined): void {
+    if (trouble) this.#partition.recoveryTrouble(trouble, this.#path, this.tally)
+  }
+
+  /** Recovery replays producers, and knows no way on where it can't. */
+  #fails(why: string): void {
+    const {position, baseOffset: offset} = this.facts
+    if (this.#recovery) this.#trouble({how: 'fails', position, offset, why})
   }
 
   #data(facts: Facts): void {
     const {producers, transactions} = this.#partition
     const state = producers.data(facts, this.#path)
     const hadOne = state.transaction !== undefined
+    if (hadOne && !facts.isTransactional) {
+      this.#fails(
+        `the batch is not transactional, and a transaction of its producer is open (InvalidTxnStateException)`,
+      )
+    }
     if (facts.isTransactional || hadOne) transactions.data(state, facts, this.#path)
     if (!hadOne && facts.isTransactional) this.#partition.begun(facts.baseOffset)
   }
@@ -196,12 +219,16 @@ export class SegmentCheck implements LogVisitor {
     }
     this.#extra?.control?.(control.type, facts)
     // Like the broker: only the first record of a control batch is a marker.
-    const isMarker = this.#isFirstControl && (control.type === 0 || control.type === 1) && facts.producerId >= 0n
+    const isFirst = this.#isFirstControl && facts.producerId >= 0n
+    const isMarker = isFirst && (control.type === 0 || control.type === 1)
     this.#isFirstControl = false
+    const epoch = (control.data as {coordinatorEpoch?: unknown} | undefined)?.coordinatorEpoch
+    if (isFirst && facts.recordsCount > 0 && (!isMarker || epoch === undefined)) {
+      this.#fails(`the marker there can't be understood (${control.problems[0] ?? `it is a ${control.name}`})`)
+    }
     if (!isMarker) return
     const {producers, transactions} = this.#partition
     const before = producers.find(facts.producerId)
-    const epoch = (control.data as {coordinatorEpoch?: unknown} | undefined)?.coordinatorEpoch
     const coordinatorEpoch = typeof epoch === 'number' ? epoch : (before?.coordinatorEpoch ?? -1)
     const state = producers.marker(facts, coordinatorEpoch, record.timestamp, this.#path)
     const isCommit = control.type === 1
@@ -247,7 +274,7 @@ export class SegmentCheck implements LogVisitor {
       explanation: `the stored CRC is ${cursor.crc}, that of the ${grouped(this.facts.sizeInBytes)} bytes of the batch is ${cursor.computedCrc}`,
     })
     this.tally.damagedBatches++
-    this.#partition.producers.damaged()
+    this.#partition.missing()
     this.#partition.falseCrc(this.#path, position, baseOffset, this.tally)
   }
 

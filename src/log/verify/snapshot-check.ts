@@ -51,16 +51,17 @@ export class SnapshotCheck {
   async seed(producers: Producers): Promise<void> {
     for await (const chunk of this.#snapshot.entries()) producers.seed(chunk, this.offset)
     producers.seed([], this.offset)
-    await this.#done()
+    await this.release()
   }
 
-  async #done(): Promise<void> {
+  /** It is not needed any more. */
+  async release(): Promise<void> {
     if (this.#ownsFile) await release(this.#file)
   }
 
   async compare(producers: Producers): Promise<void> {
     if (this.isSound) await this.#compareAll(producers)
-    await this.#done()
+    await this.release()
   }
 
   async #compareAll(producers: Producers): Promise<void> {
@@ -85,7 +86,8 @@ export class SnapshotCheck {
   }
 
   /** `isCut`: the log has lost its end, which explains it. */
-  beyond(endOffset: bigint | undefined, isCut: boolean): void {
+  async beyond(endOffset: bigint | undefined, isCut: boolean): Promise<void> {
+    await this.release()
     if (endOffset === undefined || this.offset <= endOffset) return
     this.#list.add('snapshot-beyond-log', {
       file: this.#file.path,

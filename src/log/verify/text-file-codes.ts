@@ -86,7 +86,11 @@ export const textFileCodes = {
     meaning: 'The node id in `meta.properties` is no number.',
     kafka: refusedFolder,
   },
-  'cluster-id-missing': {severity: 'error', meaning: 'The cluster id is missing in `meta.properties`.', kafka: refusedFolder},
+  'cluster-id-missing': {
+    severity: 'error',
+    meaning: 'The cluster id is missing in `meta.properties`.',
+    kafka: refusedFolder,
+  },
   'directory-id-unreadable': {
     severity: 'error',
     meaning: 'The directory id in `meta.properties` is none, or a reserved one.',

@@ -2,7 +2,7 @@ import {openTimeIndex} from '../files/time-index.js'
 import type {OpenFile} from '../folder.js'
 import type {RecordCursor} from '../record-cursor.js'
 import type {Facts} from './facts.js'
-import type {FindingList} from './finding-list.js'
+import type {FindingList, NewFinding} from './finding-list.js'
 import {byValue, entriesAtMost, relativeTo, tellSize, tellTooMany} from './index-entries.js'
 
 /** A `.timeindex` file against the batches of its log, in one pass and in time linear in both. */
@@ -22,6 +22,8 @@ export class TimeIndexCheck {
   #largestAt = 0n
   /** Entries that name an offset inside the current batch, and the offset's record is still to come. */
   #inner: number[] = []
+  /** What lies before the next batch is damaged, or what lay in the last one is not to be trusted. */
+  #isDamaged = false
 
   private constructor(
     list: FindingList,
@@ -86,7 +88,13 @@ export class TimeIndexCheck {
     }
   }
 
+  damage(): void {
+    this.#isDamaged = true
+  }
+
   batch(facts: Facts, segmentBase: bigint): void {
+    const isBehindDamage = this.#isDamaged
+    this.#isDamaged = !facts.crcIsRight
     this.#inner = []
     if (facts.crcIsRight && facts.maxTimestamp > this.#largest) {
       this.#largest = facts.maxTimestamp
@@ -100,7 +108,8 @@ export class TimeIndexCheck {
       const offset = this.#relative[entry] as number
       if (offset > last) break
       first ??= relativeTo(segmentBase, facts.baseOffset)
-      if (offset < first) this.#tell(entry, segmentBase, 'is not in the log')
+      if (offset < first && isBehindDamage) this.#tellDamaged(entry, segmentBase, false)
+      else if (offset < first) this.#tell(entry, segmentBase, 'is not in the log')
       else if (!facts.crcIsRight) continue
       else if (this.#timestamps[entry] === facts.maxTimestamp) {
         if (offset !== last) this.#inner.push(entry)
@@ -119,7 +128,9 @@ export class TimeIndexCheck {
   /** `isClosed`: the last entry must be the segment's largest timestamp. `isWhole`: no damage lies in the log. */
   finish(segmentBase: bigint, {isClosed, isWhole}: {readonly isClosed: boolean; readonly isWhole: boolean}): void {
     for (; this.#next < this.#order.length; this.#next++) {
-      this.#tell(this.#order[this.#next] as number, segmentBase, 'is not in the log')
+      const entry = this.#order[this.#next] as number
+      if (this.#isDamaged) this.#tellDamaged(entry, segmentBase, true)
+      else this.#tell(entry, segmentBase, 'is not in the log')
     }
     this.tellOrder(segmentBase)
     if (!isClosed || !isWhole || this.#largest < 0n) return
@@ -133,7 +144,25 @@ export class TimeIndexCheck {
     })
   }
 
-  #tell(entry: number, segmentBase: bigint, what: string): void {
+  /** An entry that was right about a log that is damaged. */
+  #tellDamaged(entry: number, segmentBase: bigint, isTail: boolean): void {
+    const what = isTail ? 'lies behind the last whole batch' : 'lies in damaged bytes of the log'
+    this.#tell(
+      entry,
+      segmentBase,
+      what,
+      isTail
+        ? {severity: 'warning', consequence: 'Recovery after an unclean stop writes the time index anew.'}
+        : {severity: 'info'},
+    )
+  }
+
+  #tell(
+    entry: number,
+    segmentBase: bigint,
+    what: string,
+    circumstances: Partial<Pick<NewFinding, 'severity' | 'consequence'>> = {},
+  ): void {
     this.#isBad[entry] = 1
     const offset = segmentBase + BigInt(this.#relative[entry] as number)
     this.#list.add('timeindex-offset', {
@@ -141,6 +170,7 @@ export class TimeIndexCheck {
       position: entry * 12,
       offset,
       explanation: `entry ${entry} (timestamp ${this.#timestamps[entry]}) names offset ${offset}, which ${what}`,
+      ...circumstances,
     })
   }
 

@@ -110,8 +110,9 @@ export class TransactionIndexCheck {
       this.#mismatch(entry, `producer ${producerId} has no data before the marker at ${entry.lastOffset}`)
       return
     }
-    const {firstOffset, lastStableOffset} = aborted
-    if (entry.firstOffset !== firstOffset && !(entry.firstOffset < firstOffset && (!isComplete || isCompacted))) {
+    const {firstOffset, lastStableOffset, isUncertain} = aborted
+    const mayBegin = isUncertain || (entry.firstOffset < firstOffset && (!isComplete || isCompacted))
+    if (entry.firstOffset !== firstOffset && !mayBegin) {
       this.#mismatch(entry, `it begins at offset ${entry.firstOffset}, and the transaction at ${firstOffset}`)
       return
     }

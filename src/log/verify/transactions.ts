@@ -11,6 +11,8 @@ const openTold = 1_000
 export interface Aborted extends AbortedRange {
   /** First offset of the oldest other transaction that was open then, else the marker's offset + 1. */
   readonly lastStableOffset: bigint
+  /** Damage lies in it: another one may have ended and this one begun there. */
+  readonly isUncertain: boolean
 }
 
 /** Transactions from their first data to their marker, over all segments of a partition. */
@@ -27,6 +29,7 @@ export class Transactions {
   #brokerTime: number | undefined
   #clientTime: number | undefined
   #seen = false
+  #damages = 0
 
   constructor(list: FindingList) {
     this.#list = list
@@ -39,6 +42,11 @@ export class Transactions {
     for (const state of open) {
       this.#begin(state, state.epoch, state.transactionFirstOffset as bigint, state.lastOffset, state.timestamp)
     }
+  }
+
+  /** Batches are missing, and markers may be among them. */
+  damaged(): void {
+    this.#damages++
   }
 
   /** Any batch: what time it is. Markers and LogAppendTime have the broker's clock, all else the clients'. */
@@ -94,7 +102,8 @@ export class Transactions {
     const range = {producerId, firstOffset: transaction.firstOffset, lastOffset: facts.baseOffset}
     if (this.#ranges.length < abortedKept) this.#ranges.push(range)
     const [oldest] = this.open.values()
-    return {...range, lastStableOffset: oldest?.firstOffset ?? facts.baseOffset + 1n}
+    const isUncertain = transaction.damagesBefore !== this.#damages
+    return {...range, lastStableOffset: oldest?.firstOffset ?? facts.baseOffset + 1n, isUncertain}
   }
 
   /** Tells what is still open. `file` is the last segment. */
@@ -136,6 +145,7 @@ export class Transactions {
       firstTimestamp: timestamp,
       timestamp,
       begunBy: undefined,
+      damagesBefore: this.#damages,
     }
     state.transaction = transaction
     state.transactionFirstOffset = firstOffset
@@ -150,12 +160,14 @@ export class Transactions {
     const who = `producer ${producer.producerId} (epoch ${epoch}) has had a transaction open since offset ${firstOffset}, its last data are at ${lastOffset}`
     const howLong = age.ms === undefined ? '' : `; that is ${duration(age.ms)} by the ${age.clock} clock`
     const limit = isHanging ? `, more than ${grouped(hangingAfterMs)} ms` : ''
+    const isUncertain = transaction.damagesBefore !== this.#damages
+    const maybe = isUncertain ? '; its marker may lie in what is damaged' : ''
     this.#list.add(isHanging ? 'transaction-hanging' : 'transaction-open', {
       file,
       offset: firstOffset,
-      explanation: `${who}${howLong}${limit}`,
+      explanation: `${who}${howLong}${limit}${maybe}`,
       // Clients stamp their records as they like (old events, for instance), so their clock proves nothing.
-      ...(isHanging && age.clock === "clients'" ? {severity: 'info' as const} : {}),
+      ...(isHanging && (isUncertain || age.clock === "clients'") ? {severity: 'info' as const} : {}),
     })
   }
 

@@ -81,6 +81,7 @@ async function verifyLogDir(
     const isMetadata = name === metadataFolder
     const {report, topicId} = await verifySub(sub, name, facts, options, isMetadata)
     if (isMetadata) known = await topicIds(sub, list)
+    await release(sub)
     partitions.push(report)
     if (topicId !== undefined) ids.set(name, {report, topicId})
   }

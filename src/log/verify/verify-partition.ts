@@ -134,6 +134,7 @@ async function snapshotsIn(
     const file = await openIn(folder, name, list)
     const check = file && (await SnapshotCheck.open(file, offset, list, true))
     if (check && isHere) checks.push(check)
+    else await check?.release()
   }
   return checks
 }

@@ -49,6 +49,8 @@ describe('damage has its kind, and reading goes on behind it', () => {
         sizeInBytes: 68,
         baseOffset: 3n,
         expectedBytes: 78,
+        statedBytes: 78,
+        magic: 2,
         reason: 'the batch has 78 bytes, and 68 are left',
       },
     ])
