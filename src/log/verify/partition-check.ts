@@ -8,7 +8,7 @@ import {OffsetOrder} from './offset-order.js'
 import {Producers} from './producers.js'
 import type {LogSummary, VerifyOptions} from './report.js'
 import {type ExtraCheck, SegmentCheck, type SegmentFiles} from './segment-check.js'
-import {type RecoveryTrouble, walkSees} from './recovery.js'
+import {consumerFails, type RecoveryTrouble, walkSees} from './recovery.js'
 import type {SnapshotCheck} from './snapshot-check.js'
 import {Tally} from './tally.js'
 import type {TransactionIndexCheck} from './transaction-index-check.js'
@@ -242,8 +242,8 @@ export class PartitionCheck {
     const passes = damage.kind === 'magic' && (damage.magic ?? 0) > 2 && sees === 'batch'
     if (!passes) this.recoveryEnd ??= {...place, how: 'cuts'}
     if (sees === 'refused') this.#refusedAt = damage.position
-    if (sees === 'end') this.consumersSkip ??= place
-    else this.#stops(place)
+    if (consumerFails(damage, size)) this.#stops(place)
+    else this.consumersSkip ??= place
   }
 
   #start({file}: SegmentFiles, {last}: OffsetIndexCheck, baseOffset: bigint, {lastOffset}: Tally): void {

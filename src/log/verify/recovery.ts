@@ -9,6 +9,8 @@ const leastLength = 14
 const lengthEnd = 12
 /** Up to the magic: with fewer bytes left nothing is read. */
 const leastHeader = 17
+const newestMagic = 2
+const maxInt32 = 0x7fff_ffff
 
 /**
  * What Kafka's own walk over a segment (FileLogInputStream.nextBatch) makes of bytes that are no batch. `end`: for the end
@@ -24,6 +26,16 @@ export function walkSees(
   if (statedBytes === undefined) return 'batch'
   if (statedBytes - lengthEnd < leastLength) return 'refused'
   return position + statedBytes > fileSize ? 'end' : 'batch'
+}
+
+/**
+ * Whether a consumer that is given these bytes gets an exception (ByteBufferLogInputStream.nextBatchSize); otherwise what
+ * passes the end is nothing to it.
+ */
+export function consumerFails(damage: Damage, fileSize: number): boolean {
+  if (walkSees(damage, fileSize) !== 'end') return true
+  const {magic = 0, statedBytes = 0, position} = damage
+  return fileSize - position >= leastHeader && (magic < 0 || magic > newestMagic || statedBytes > maxInt32)
 }
 
 /** `emptied`: recovery gives up the whole segment; `fails`: the broker does not start. */

@@ -10,7 +10,7 @@ const segment = (offset: number) => String(offset).padStart(20, '0')
 const said = async (files: Files) => (await verified(files)).conclusions.join('\n')
 
 /** Batches of one record of 1,500 bytes, so that recovery makes an index entry of each third. */
-function large(offset: number, more: Partial<NewBatch> = {}): Buffer {
+function large(offset: number, more: Partial<WritableBatch> = {}): Buffer {
   const record = {timestamp: 1_700_000_000_000n + BigInt(offset), key: null, value: Buffer.alloc(1_500, '.')}
   return writeBatch({baseOffset: BigInt(offset), leaderEpoch: 3, records: [record], ...more})
 }
@@ -41,6 +41,11 @@ describe('a batch whose length leads beyond the end of its segment', () => {
     expect(text).toContain(
       'read up to offset 2 (byte 85 of 00000000000000000000.log) and get nothing more, and no error',
     )
+  })
+
+  test('is an exception to consumers if its magic is unknown, too: they look at that first', async () => {
+    const odd = patched(long, 85 + 16, 0x77)
+    expect(await said({[log]: odd, [`${segment(4)}.log`]: large(4)})).toContain('stop at offset 2 (byte 85')
   })
 
   test('and nothing is said of consumers where it is only the log’s end that is cut', async () => {
