@@ -209,14 +209,16 @@ function configs(state: MetadataState, told: Told): Entity[] {
     .sort((a, b) => a.resourceType - b.resourceType || compare(a.resourceName, b.resourceName))
     .flatMap(({resourceType, resourceName, values}) => {
       const type = names.nameIn(names.configResourceTypes, resourceType)
-      const resource = resourceName === '' ? 'default' : told(resourceName)
+      // Brokers have numbers for names.
+      const shown = /^\d*$/.test(resourceName) && type.startsWith('BROKER') ? resourceName : told(resourceName)
+      const resource = shown === '' ? 'default' : shown
       return [...values]
         .sort(([a], [b]) => compare(a, b))
         .map(([name, value]) => {
           const isSecret = names.isSecretSetting(name)
           const fields = {
             resourceType: type,
-            resourceName: told(resourceName),
+            resourceName: shown,
             name,
             value: isSecret ? hidden : told(value),
           }

@@ -51,7 +51,10 @@ export async function stateOfFolder(folder: Folder, options: FolderOptions): Pro
   const from = state.offset + 1n
   const [first] = logs
   if (!base && (!first || first.offset > 0n)) throw noState(folder, snapshots, logs, options.upTo)
-  const wanted = logs.filter((_, n) => (logs[n + 1]?.offset ?? from + 1n) > from)
+  const wanted = logs.filter(
+    ({offset}, n) =>
+      (logs[n + 1]?.offset ?? from + 1n) > from && (options.upTo === undefined || offset <= options.upTo),
+  )
   const read = await readLogs(folder, wanted, state, options)
   if (options.mustReach && options.upTo !== undefined && state.offset < options.upTo) {
     throw new KxError(
