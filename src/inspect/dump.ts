@@ -82,6 +82,7 @@ function classifiedOf(file: OpenFile, folder: DumpInput['folder'], head: Buffer)
 function watched(file: OpenFile, {progress}: DumpOptions): OpenFile {
   if (!progress) return file
   const {path, name, size} = file
+  const readNow = file.readNow?.bind(file)
   return {
     path,
     name,
@@ -90,6 +91,7 @@ function watched(file: OpenFile, {progress}: DumpOptions): OpenFile {
       progress(path, position, size)
       return file.read(position, length)
     },
+    ...(readNow ? {readNow} : {}),
   }
 }
 

@@ -19,7 +19,7 @@ export function readOptions(options: DumpOptions): ReadOptions {
 
 /** {@link readOptions}, from the first batch that may be wanted. */
 export async function readOptionsFor(input: DumpInput, options: DumpOptions): Promise<ReadOptions> {
-  if (options.filter.fromOffset === undefined) return readOptions(options)
+  if (options.filter.fromOffset === undefined && options.filter.fromTime === undefined) return readOptions(options)
   const {startOf} = await import('./start.js')
   return {...readOptions(options), from: await startOf(input, options)}
 }

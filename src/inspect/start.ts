@@ -1,14 +1,25 @@
 import {readBatches} from '../log/batches.js'
 import {siblingName} from '../log/files/names.js'
 import {openOffsetIndex} from '../log/files/offset-index.js'
+import {startOfTime} from '../log/seek-time.js'
 import type {DumpInput, DumpOptions} from './job.js'
+
+/** Where the reading of a log may begin for the offsets and times that are wanted. */
+export async function startOf(input: DumpInput, options: DumpOptions): Promise<number> {
+  const {file, classified} = input
+  const {fromTime} = options.filter
+  const from = await startOfOffset(input, options)
+  // Where each reading costs much, reading it all from there on costs least.
+  if (fromTime === undefined || classified.kind !== 'log' || !file.readNow) return from
+  return startOfTime(file, fromTime, {from, signal: options.signal})
+}
 
 /**
  * Where the reading of a log may begin for the offsets that are wanted: at the batch of the last index entry that is not
  * above them. The index is not believed: what lies there must be a whole batch with a right CRC that fits the entry, else
  * the log is read from its beginning.
  */
-export async function startOf({file, folder, classified}: DumpInput, {filter}: DumpOptions): Promise<number> {
+async function startOfOffset({file, folder, classified}: DumpInput, {filter}: DumpOptions): Promise<number> {
   const {fromOffset} = filter
   const {name, kind} = classified
   const beside = siblingName(name, 'index')
