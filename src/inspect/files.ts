@@ -1,7 +1,7 @@
 import {constants, open as openDescriptor, readSync, type Stats} from 'node:fs'
 import {type FileHandle, open, readdir, stat} from 'node:fs/promises'
 import {Socket} from 'node:net'
-import {basename, dirname, join} from 'node:path'
+import {basename, dirname, join, resolve} from 'node:path'
 import {promisify} from 'node:util'
 import type {Folder, OpenFile} from '../log/folder.js'
 import {KxError, messageOf, systemCode} from '../util/errors.js'
@@ -153,6 +153,7 @@ class PlainFile implements DiskFile {
 
 /** A folder of the disk. Compressed files go by their plain names. Whatever it opened is closed with it. */
 export class DiskFolder implements Folder, AsyncDisposable {
+  readonly name: string
   readonly #options: OpenOptions
   readonly #opened: AsyncDisposable[] = []
 
@@ -160,6 +161,7 @@ export class DiskFolder implements Folder, AsyncDisposable {
     readonly path: string,
     options: OpenOptions = {},
   ) {
+    this.name = basename(resolve(path))
     this.#options = {...options, reuse: false, refusesPipes: true}
   }
 

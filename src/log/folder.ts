@@ -15,6 +15,15 @@ export interface OpenFile extends ByteSource {
  */
 export interface Folder {
   readonly path: string
+  /** Its own name, which a path such as `.` does not end in; without it the last part of the path. */
+  readonly name?: string
   list(): Promise<readonly string[]>
   open(name: string): Promise<OpenFile | undefined>
+}
+
+/** The name of a folder itself: for a partition's its topic and number. */
+export function folderName({path, name}: Folder): string {
+  if (name !== undefined) return name
+  const trimmed = path.replace(/\/+$/, '')
+  return trimmed.slice(trimmed.lastIndexOf('/') + 1)
 }

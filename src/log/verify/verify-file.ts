@@ -1,7 +1,7 @@
 import {classify, type FileKind, headBytes} from '../files/kinds.js'
 import {type FileName, parseFileName, parseFolderName, siblingName} from '../files/names.js'
 import {isTextFileKind, readTextFile, type TextFile, textFindings} from '../files/text-files.js'
-import type {Folder, OpenFile} from '../folder.js'
+import {type Folder, folderName, type OpenFile} from '../folder.js'
 import {damageConclusions, kafkaConclusions, partitionConclusions, verdict} from './conclusions.js'
 import {FindingList} from './finding-list.js'
 import {OffsetIndexCheck} from './offset-index-check.js'
@@ -131,7 +131,7 @@ async function checkOf({folder, name, options, list}: Task, names: FolderNames, 
   const epochs = base === undefined || name.states.length > 0 ? undefined : await readEpochs(folder, names, quiet)
   const check = new PartitionCheck(list, {
     ...options,
-    topic: parseFolderName(lastPart(folder.path))?.topic,
+    topic: parseFolderName(folderName(folder))?.topic,
     isComplete: base === 0n,
     epochs: epochs && {...epochs, entries: epochsUpTo(epochs.entries, names, base)},
     wantsRecords,
@@ -237,7 +237,7 @@ async function replay(
   }
   const check = new PartitionCheck(quiet, {
     ...options,
-    topic: parseFolderName(lastPart(folder.path))?.topic,
+    topic: parseFolderName(folderName(folder))?.topic,
     isComplete: from === 0n,
     wantsRecords: false,
   })
@@ -261,9 +261,4 @@ async function replay(
     notChecked(` in all fields: ${why}`)
   }
   snapshot.finish(check.isCompacted)
-}
-
-function lastPart(path: string): string {
-  const trimmed = path.replace(/\/+$/, '')
-  return trimmed.slice(trimmed.lastIndexOf('/') + 1)
 }

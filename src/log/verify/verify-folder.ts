@@ -1,5 +1,5 @@
 import {type FileRole, parseFolderName} from '../files/names.js'
-import type {Folder} from '../folder.js'
+import {type Folder, folderName} from '../folder.js'
 import {logDirConclusions, partitionConclusions} from './conclusions.js'
 import {FindingList} from './finding-list.js'
 import {checkOffsets, type LogDirFacts, readLogDir, tellMissingPartitions, topicIds} from './log-dir.js'
@@ -18,7 +18,7 @@ const logDirRoles: ReadonlySet<FileRole> = new Set(['meta-properties', 'offset-c
  */
 export async function verifyFolder(folder: Folder | FolderTree, options: VerifyOptions = {}): Promise<FolderReport> {
   const list = new FindingList(options.findingsPerCode)
-  const named = parseFolderName(lastPart(folder.path))
+  const named = parseFolderName(folderName(folder))
   const names = await folderNames(folder)
   if (isPartitionFolder(names, named !== undefined)) {
     const result = await verifyPartition(folder, options, {topic: named?.topic}, list)
@@ -154,9 +154,4 @@ function tellTopicIds(
       explanation: `it says ${topicId}, and ${report.topic} has the id ${expected} in the cluster metadata`,
     })
   }
-}
-
-function lastPart(path: string): string {
-  const trimmed = path.replace(/\/+$/, '')
-  return trimmed.slice(trimmed.lastIndexOf('/') + 1)
 }

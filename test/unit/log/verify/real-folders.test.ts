@@ -2,7 +2,10 @@ import {readdirSync, statSync} from 'node:fs'
 import {join} from 'node:path'
 import {describe, expect, test} from 'vitest'
 import {hasFindings} from '../../../../src/log/verify/report.js'
-import {goldenFiles, goldens, told, verified, verifiedFile} from './folders.js'
+import {verifyFile} from '../../../../src/log/verify/verify-file.js'
+import {verifyFolder} from '../../../../src/log/verify/verify-folder.js'
+import {writeBatch} from '../../../../src/log/write-batch.js'
+import {file, folder, goldenFiles, goldens, told, verified, verifiedFile} from './folders.js'
 
 const real = readdirSync(join(goldens, 'real')).filter(name => statSync(join(goldens, 'real', name)).isDirectory())
 const whole = real.filter(name => name !== 'active-cut')
@@ -84,4 +87,15 @@ test('the overview of a folder has its segments, codecs, producers and epochs', 
     expect(ratio).toBeCloseTo(plainBytes / storedBytes)
     if (codec === 'none') expect(ratio).toBe(1)
   }
+})
+
+test('a folder is known by its own name, whatever the path says', async () => {
+  const key = Buffer.from('0063', 'hex')
+  const bytes = writeBatch({records: [{timestamp: 1n, key, value: Buffer.from('000000', 'hex')}]})
+  const name = '00000000000000000000.log'
+  const here = {...folder({[name]: bytes}, '.'), name: '__consumer_offsets-0'}
+  const report = await verifyFolder(here)
+  expect(report).toMatchObject({path: '.', topic: '__consumer_offsets', partition: 0})
+  expect(told(report.findings)).toEqual(['warning decoder 0 o0'])
+  expect(told((await verifyFile(file(bytes, name), here)).findings)).toEqual(['warning decoder 0 o0'])
 })
