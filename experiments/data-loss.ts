@@ -15,7 +15,7 @@ export default experiment({
 
   apparatus: {controllers: 1, topics: {acks1: minIsr(2), acksAll: minIsr(2)}},
   knobs: {
-    records: integer({default: 500, summary: 'acks=1 records that only the leader gets', max: 2_000}),
+    records: integer({default: 500, summary: 'acks=1 records that only the leader gets, at most', max: 2_000}),
     waitMs: integer({default: 1_500, summary: 'how long the leader waits for the followers before it gives up, ms', min: 200, max: 4_000}),
     unacked: integer({default: 20, summary: 'acks=all writes tried meanwhile, one connection each', max: 100}),
   },
@@ -35,9 +35,10 @@ export default experiment({
     await bench.untilReplicasAreEqual()
 
     const cut = await bench.cutOffFollowers() // stopped, and their waiting fetches expired
+    const timeoutMs = Math.min(waitMs, sessionMs / 6) // the leader must be dead before a follower's session lapses
     const [acks1, acksAll] = await Promise.all([
-      bench.topic('acks1').write({acks: 1, count: records}),
-      bench.topic('acksAll').write({acks: 'all', count: unacked, connections: unacked, timeoutMs: Math.min(waitMs, sessionMs / 6)}),
+      bench.topic('acks1').write({acks: 1, count: records, withinMs: timeoutMs}),
+      bench.topic('acksAll').write({acks: 'all', count: unacked, connections: unacked, timeoutMs}),
     ])
 
     const blow = kill ? await bench.leader.kill() : undefined

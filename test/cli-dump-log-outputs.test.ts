@@ -1,9 +1,10 @@
 import {execFileSync, spawn} from 'node:child_process'
-import {existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync} from 'node:fs'
+import {mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {describe, expect, test} from 'vitest'
 import {crc32c} from '../src/log/crc32c.js'
 import {writeBatch} from '../src/log/write-batch.js'
+import {until} from '../src/util/until.js'
 import {inOwnFolder, kx, root} from './cli-harness.js'
 
 const bytes = readFileSync(`${root}test/golden/dump-log/made/base/00000000000000000000.log`)
@@ -261,26 +262,23 @@ test('a signal ends the wait for the writer of a pipe', async () => {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {...process.env, NODE_ENV: undefined, VITEST: undefined},
   })
-  const heard = new Promise<void>(resolve => child.stderr.once('data', () => resolve()))
   const closed = new Promise(resolve => child.once('close', resolve))
-  // Until its handlers are there, a signal ends the process in Node's own way.
-  const nudge = setInterval(() => child.kill(0) && existsSync(`/proc/${child.pid}/fd`) && signalWhenOpen(child), 50)
-  await heard
-  clearInterval(nudge)
+  // Until its handlers are there, a signal ends the process in Node's own way; and once they are gone again: one is sent.
+  await until('the pipe to be open', () => isOpen('pipe.log', `/proc/${child.pid}/fd`) || undefined, {
+    timeoutMs: 25_000,
+  })
+  child.kill('SIGINT')
   expect(await closed).toBe(130)
 })
 
-/** Sends SIGINT once the pipe is open. */
-function signalWhenOpen(child: {readonly pid?: number | undefined; kill(signal: NodeJS.Signals): boolean}): void {
-  const fds = readdirSync(`/proc/${child.pid}/fd`)
-  const links = fds.map(fd => {
+function isOpen(file: string, descriptors: string): boolean {
+  return readdirSync(descriptors).some(fd => {
     try {
-      return execFileSync('readlink', [`/proc/${child.pid}/fd/${fd}`]).toString()
+      return readlinkSync(`${descriptors}/${fd}`).includes(file)
     } catch {
-      return ''
+      return false
     }
   })
-  if (links.some(link => link.includes('pipe.log'))) child.kill('SIGINT')
 }
 
 test('a name that is empty is told as such', async () => {

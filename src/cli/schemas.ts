@@ -87,6 +87,15 @@ export const runSchema = z.strictObject({
   environment,
   cluster: z.strictObject({name: z.string(), ephemeral: z.boolean(), spec}),
   knobs: z.record(z.string(), z.number()),
+  asked: z
+    .strictObject({
+      trials: z.number().int().optional(),
+      heapMiB: z.number().int().optional(),
+      image: z.string().optional(),
+      kafkaHome: z.string().optional(),
+    })
+    .optional()
+    .describe('flags as they were given'),
   question: z.string(),
   hypothesis: z.string(),
   doesNotShow: z.string(),

@@ -4,7 +4,7 @@ import {list as enumerated} from '../util/format.js'
 import type {Cluster, ClusterNode, ClusterState, NodeState, Proof, Role} from './cluster.js'
 import {entries, record} from './journal.js'
 import {removeHalfStarted, removeWithoutState} from './leftovers.js'
-import {readiness, untilReady} from './ready.js'
+import {readinessWithin, settlesWithinMs, untilReady} from './ready.js'
 import {type Chosen, chooseRuntime, type RuntimeRequest, runtimeNamed} from './runtimes.js'
 import {type ClusterSpec, defaultSpec, differences, type Profile, type RuntimeName} from './spec.js'
 import {isGone} from './owner.js'
@@ -66,20 +66,20 @@ export async function up(request: ClusterRequest): Promise<UpResult> {
   const standing = loadState(request.name)
   if (standing?.phase === 'up' && (await runsWhole(standing))) {
     refuseOther(standing, request)
-    return {status: await statusOf(standing), outcome: 'running'}
+    return {status: await statusOf(standing, settlesWithinMs), outcome: 'running'}
   }
   using _lock = await lockCluster(request.name, 'kx up')
   const state = loadState(request.name)
   if (state && state.phase !== 'starting') {
     refuseOther(state, request)
     await using cluster = await startAgain(state, request)
-    return {status: await statusOf(stateOf(cluster.name)), outcome: 'restarted'}
+    return {status: await statusOf(stateOf(cluster.name), settlesWithinMs), outcome: 'restarted'}
   }
   if (state) await removeHalfStarted(state, request)
   try {
     const chosen = await chooseRuntime(request.runtime, {...request, spec: await specOf(request)})
     await using cluster = await startReady(chosen, request, false)
-    return {status: await statusOf(stateOf(cluster.name)), outcome: 'started'}
+    return {status: await statusOf(stateOf(cluster.name), settlesWithinMs), outcome: 'started'}
   } finally {
     // The lock lies in the cluster's folder: without a cluster neither is to stay.
     if (!loadState(request.name)) removeState(request.name)
@@ -151,9 +151,9 @@ async function statusOrObstacle(state: ClusterState): Promise<ClusterStatus> {
   }
 }
 
-/** @throws KxError KX_NO_CLUSTER (usage) */
-export async function status(name: string): Promise<ClusterStatus> {
-  return statusOf(stateOf(name))
+/** How it stands; with a patience as `readinessWithin` has it. @throws KxError KX_NO_CLUSTER (usage) */
+export async function status(name: string, patienceMs = 0): Promise<ClusterStatus> {
+  return statusOf(stateOf(name), patienceMs)
 }
 
 export interface Cure {
@@ -359,11 +359,11 @@ async function runsWhole(state: ClusterState): Promise<boolean> {
   return states.every(one => one === 'running')
 }
 
-async function statusOf(state: ClusterState): Promise<ClusterStatus> {
+async function statusOf(state: ClusterState, patienceMs = 0): Promise<ClusterStatus> {
   await using cluster = await (await runtimeNamed(state.runtime)).attach(state)
   const nodes = await Promise.all(cluster.nodes.map(nodeStatus))
   const {ready, missing, controllerId} = nodes.some(node => isUp(node.state))
-    ? await readiness(cluster)
+    ? await readinessWithin(cluster, patienceMs)
     : {
         ready: false,
         missing:

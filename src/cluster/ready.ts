@@ -77,6 +77,25 @@ export async function readiness(cluster: Cluster, timeoutMs = 1_500): Promise<Re
   return missing === undefined ? {ready: true, ...found} : {ready: false, missing, ...found}
 }
 
+/** A cluster that was ready, and whose nodes all run, is ready again by then. */
+export const settlesWithinMs = 15_000
+
+/**
+ * The same, asked again for so long while all nodes run: on a machine that is busy an answer comes late, and a broker
+ * that was not heard of for a moment is unfenced soon.
+ */
+export async function readinessWithin(cluster: Cluster, patienceMs: number): Promise<Readiness> {
+  let last: Readiness = {ready: false}
+  const settled = async () => {
+    last = await readiness(cluster)
+    return last.ready || (await notRunning(cluster)).length > 0 ? last : undefined
+  }
+  return until('readiness', settled, {timeoutMs: patienceMs, everyMs: 100}).catch((error: unknown) => {
+    if (error instanceof KxError && error.code === 'KX_TIMEOUT') return last
+    throw error
+  })
+}
+
 interface Look {
   readonly gap?: Gap
   readonly controllerId?: number

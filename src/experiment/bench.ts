@@ -24,6 +24,8 @@ export interface WriteOptions {
   readonly connections?: number
   /** Produce's own time-out (how long the leader waits for the in-sync replicas). Default 10,000 ms. */
   readonly timeoutMs?: number
+  /** No write is begun later than this; fewer than `count` are then made. Default: as long as it takes. */
+  readonly withinMs?: number
 }
 
 export interface LoadOptions {

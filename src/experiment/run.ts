@@ -41,6 +41,14 @@ export interface MeasureRecord {
   readonly max: number | null
 }
 
+/** Flags that make a plan or a cluster another one and that nothing else in a record tells; as they were given. */
+export interface AskedFlags {
+  readonly trials?: number
+  readonly heapMiB?: number
+  readonly image?: string
+  readonly kafkaHome?: string
+}
+
 /** `run.json`, and what `kx experiment NAME -o json` prints. */
 export interface RunRecord {
   readonly schema: 'kx/run/1'
@@ -55,6 +63,8 @@ export interface RunRecord {
   readonly environment: Environment
   readonly cluster: {readonly name: string; readonly ephemeral: boolean; readonly spec: ClusterSpec}
   readonly knobs: Readonly<Record<string, number>>
+  /** Absent in the records of kx 0.2.0 and before. */
+  readonly asked?: AskedFlags
   readonly question: string
   readonly hypothesis: string
   readonly doesNotShow: string

@@ -1,6 +1,7 @@
 import type {Cluster} from '../cluster/cluster.js'
 import {attach, startEphemeral, status} from '../cluster/lifecycle.js'
 import type {Lock} from '../cluster/lock.js'
+import {settlesWithinMs} from '../cluster/ready.js'
 import {type ClusterSpec, defaultSpec, type Profile, type RuntimeName} from '../cluster/spec.js'
 import {loadState, lockCluster} from '../cluster/state.js'
 import type {AnyExperiment} from '../experiment/experiment.js'
@@ -109,7 +110,7 @@ async function objectionTo(name: string, note: AnyExperiment, choice: ClusterCho
   const different = Object.entries(choice.config).find(([key, value]) => spec.config[key] !== value)
   if (different) return `${said} has another ${different[0]}`
   try {
-    const {ready, missing} = await status(name)
+    const {ready, missing} = await status(name, settlesWithinMs)
     return ready ? undefined : `${said} is not ready${missing ? `: ${missing}` : ''}`
   } catch (error) {
     return `${said} can't be looked at: ${messageOf(error)}`

@@ -38,6 +38,7 @@ export function assemble(assembly: Assembly): ReportInput {
     environment: plan.environment,
     cluster: plan.cluster,
     knobs: plan.knobs,
+    ...(plan.asked === undefined ? {} : {asked: plan.asked}),
     question: note.question,
     hypothesis: note.hypothesis,
     doesNotShow: note.doesNotShow,

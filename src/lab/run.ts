@@ -3,7 +3,7 @@ import {keep} from '../cluster/lifecycle.js'
 import {removeState} from '../cluster/state.js'
 import {type Judgement, judge} from '../experiment/judge.js'
 import type {AnyExperiment} from '../experiment/experiment.js'
-import type {ReportInput, RunRecord} from '../experiment/run.js'
+import type {AskedFlags, ReportInput, RunRecord} from '../experiment/run.js'
 import {isNewerThanKnown} from '../kafka/versions.js'
 import {KxError, messageOf} from '../util/errors.js'
 import {duration} from '../util/format.js'
@@ -124,6 +124,15 @@ async function release({cluster, lock}: Acquired, {cluster: choice, watch}: RunO
   }
 }
 
+function askedFlags({trials, cluster: {heapMiB, image, kafkaHome}}: RunOptions): AskedFlags {
+  return {
+    ...(trials === undefined ? {} : {trials}),
+    ...(heapMiB === undefined ? {} : {heapMiB}),
+    ...(image === undefined ? {} : {image}),
+    ...(kafkaHome === undefined ? {} : {kafkaHome}),
+  }
+}
+
 function planText(note: AnyExperiment, planned: Readonly<Record<string, number>>): string {
   return Object.entries(planned)
     .filter(([, blows]) => blows > 0)
@@ -179,6 +188,7 @@ class Session {
       seed,
       quick: options.quick,
       knobs: knobsOf(note, options.knobs),
+      asked: askedFlags(options),
       cluster: {name: cluster.name, ephemeral: cluster.ephemeral, spec: cluster.spec},
       environment: await observeEnvironment(view, cluster, name),
     }

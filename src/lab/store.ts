@@ -19,6 +19,7 @@ export interface StoredPlan {
   readonly seed: number
   readonly quick: boolean
   readonly knobs: Readonly<Record<string, number>>
+  readonly asked?: RunRecord['asked']
   readonly cluster: RunRecord['cluster']
   readonly environment: RunRecord['environment']
 }

@@ -35,20 +35,21 @@ const graceMs = 3_000
 const defaultTimeoutMs = 10_000
 
 /**
- * Writes `count` records, one record per batch and one batch per request, each value tried once. Every connection has one
+ * Writes `count` records (fewer if the time is over before), one record per batch and one batch per request, each value tried once. Every connection has one
  * write outstanding; with as many connections as records all are outstanding at once.
  */
 export async function writeSeries(context: WritingContext, target: Target, options: WriteOptions): Promise<Writes> {
-  const {acks, count, connections = 1, timeoutMs = defaultTimeoutMs} = options
+  const {acks, count, connections = 1, timeoutMs = defaultTimeoutMs, withinMs = Number.POSITIVE_INFINITY} = options
   const leader = await leaderOf(context, target.topic)
   const open = await openAll(context, leader, connections, timeoutMs)
   const operations: Operation[] = []
+  const endMs = context.now() + withinMs
   let next = 0
   try {
     await Promise.all(
       open.map(async connection => {
         let current: Connection | undefined = connection
-        while (next < count && !context.signal.aborted) {
+        while (next < count && context.now() < endMs && !context.signal.aborted) {
           const sequence = next++
           current ??= await connect(context, leader, timeoutMs).catch(() => undefined)
           const operation = await writeOne(context, target, current, leader, {acks, timeoutMs, sequence})

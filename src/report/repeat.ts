@@ -5,14 +5,21 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** The kx command that makes the same plan again: same seed, knobs, version, runtime. */
+/** The kx command that makes the same plan again: same seed, trials, knobs, version, image, heap, runtime. */
 export function repeatCommand(run: RunRecord): string {
   const knobs = Object.entries(run.knobs).flatMap(([name, value]) => [`--${kebab(name)}`, String(value)])
   const spec = run.cluster.spec
+  const {trials, heapMiB, image, kafkaHome} = run.asked ?? {}
+  const asked = [
+    ...(trials === undefined ? [] : ['--trials', String(trials)]),
+    ...(heapMiB === undefined ? [] : ['--heap', `${heapMiB}m`]),
+    ...(image === undefined ? [] : ['--image', image]),
+    ...(kafkaHome === undefined ? [] : ['--kafka-home', kafkaHome]),
+  ]
   const config = Object.entries(spec.config).flatMap(([key, value]) => ['--config', `${key}=${value}`])
   return [
     'kx', 'experiment', run.experiment, ...(run.quick ? ['--quick'] : []), '--seed', String(run.seed), ...knobs,
-    '--kafka-version', spec.kafkaVersion, '--runtime', run.environment.runtime, '--profile', spec.profile, ...config,
+    '--kafka-version', spec.kafkaVersion, '--runtime', run.environment.runtime, '--profile', spec.profile, ...asked, ...config,
   ] // biome-ignore format: one line a thought
     .map(shellWord)
     .join(' ')

@@ -84,7 +84,7 @@ describe('a cluster of containers', () => {
     const container = broker.place.container ?? ''
     expect(container).toMatch(/^kx-life.*-broker-2$/)
     expect(paused.mechanism).toBe(`docker pause ${container}`)
-    expect(paused.evidence).toMatch(/^docker pause returned after \d+ ms; inspect: Status=paused, Paused=true$/)
+    expect(paused.evidence).toMatch(/^docker pause returned after [\d.]+ m?s; inspect: Status=paused, Paused=true$/)
     expect(paused.provenMs).toBeGreaterThan(paused.startedMs)
     expect(await docker('inspect', '--format', '{{.State.Paused}}', container)).toBe('true')
     expect(await broker.state()).toBe('paused')
@@ -99,7 +99,7 @@ describe('a cluster of containers', () => {
     const broker = node(cluster, 3)
     await broker.pause()
     const killed = await broker.kill()
-    expect(killed.evidence).toMatch(/^inspect: exited, exit code 137, \d+ ms after SIGKILL$/)
+    expect(killed.evidence).toMatch(/^inspect: exited, exit code 137, [\d.]+ m?s after SIGKILL$/)
     expect(await broker.state()).toBe('killed')
     const files = await broker.files({topic, partition: 0})
     expect(files.map(({name}) => name)).toEqual(
@@ -191,7 +191,7 @@ describe('a cluster of containers', () => {
     const before = await size()
     const running = cluster.runTool(verifiableProducer(-1, trial.signal))
     const ended = expect(running).rejects.toThrow()
-    await until('the tool to write', async () => ((await size()) > before ? true : undefined), {timeoutMs: 30_000})
+    await until('the tool to write', async () => ((await size()) > before ? true : undefined), {timeoutMs: 60_000})
     trial.abort()
     await ended
     expect(await findOwned(rig.endpoint)).toHaveLength(1)

@@ -32,15 +32,11 @@ interface Rig {
 }
 
 /** Runs it on the standing cluster and demands that it did run there. */
-async function run(
-  experiment: string,
-  {runtime, profile}: Rig,
-  knobs: Record<string, number> = {},
-): Promise<RunRecord> {
+async function run(experiment: string, {runtime, profile}: Rig): Promise<RunRecord> {
   const said: string[] = []
   const {run: record} = await runExperiment(experiment, {
     cluster: {name: 'rig', runtime, profile, fresh: false, keep: false, config: {}, timeoutMs: 120_000},
-    knobs,
+    knobs: {},
     quick: true,
     seed: 1,
     resultsDir: join(home, 'results'),
@@ -72,9 +68,6 @@ function measured(
   if (!row) throw new Error(`no ${measure} under ${condition}`)
   return row
 }
-
-/** Cuts are short enough for a broker session of 3 s. */
-const short: Record<string, Record<string, number>> = {'data-loss': {records: 100, waitMs: 600}}
 
 /** Where everything is installed nothing may be left out: then `segments` says something of every client. */
 function clientsWereThere(name: string, record: RunRecord): void {
@@ -111,7 +104,7 @@ function onOneCluster(
     })
 
     test.each(experiments())('%s is upheld, and leaves the cluster as it was', async name => {
-      const record = await run(name, rig, rig.profile === 'fast' ? short[name] : {})
+      const record = await run(name, rig)
       expectUpheld(record)
       more?.(name, record)
       const {ready, nodes} = await status('rig')
@@ -138,8 +131,9 @@ onOneCluster(
   (name, record) => {
     if (name === 'data-loss') {
       // All that the dead leader alone had acknowledged is gone, to the last record; and acks=all acknowledged none of it.
-      expect(measured(record, 'leader-killed', 'ackedAcks1')).toMatchObject({min: 500, max: 500})
-      expect(measured(record, 'leader-killed', 'lostAcks1')).toMatchObject({min: 500, max: 500})
+      const {min = 0, max = 0} = measured(record, 'leader-killed', 'ackedAcks1')
+      expect(min).toBeGreaterThan(0)
+      expect(measured(record, 'leader-killed', 'lostAcks1')).toMatchObject({min, max})
       expect(measured(record, 'leader-killed', 'ackedAcksAll')).toMatchObject({min: 0, max: 0})
       expect(measured(record, 'leader-killed', 'onlyOnOldLeaderAcksAll').min).toBeGreaterThan(0)
       expect(measured(record, 'healed', 'lostAcks1')).toMatchObject({min: 0, max: 0})

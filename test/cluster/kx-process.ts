@@ -1,4 +1,4 @@
-import {type ChildProcess, execFileSync, spawn} from 'node:child_process'
+import {type ChildProcess, execFileSync, spawn, spawnSync} from 'node:child_process'
 import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
@@ -10,7 +10,7 @@ import {ownerLabel} from '../../src/cluster/docker/labels.js'
 import {findProcesses} from '../../src/cluster/owner.js'
 import type {RuntimeName} from '../../src/cluster/spec.js'
 import {lockCluster} from '../../src/cluster/state.js'
-import {within} from '../../src/util/until.js'
+import {until, within} from '../../src/util/until.js'
 
 const kxJs = fileURLToPath(new URL('../../bin/kx.js', import.meta.url))
 
@@ -21,49 +21,70 @@ interface Ended {
   readonly exit: number | null
 }
 
-/** A kx of its own, as a person starts it. */
+/**
+ * What makes a process stop itself (SIGSTOP) behind words on stderr. A signal that is sent then comes at that very point,
+ * however fast the process and however slow the machine: without it the process has gone on, or is over.
+ */
+const stopping = (words: RegExp) => `
+  const write = process.stderr.write.bind(process.stderr)
+  let isOver = false
+  process.stderr.write = (chunk, ...rest) => {
+    const written = write(chunk, ...rest)
+    if (!isOver && ${words}.test(String(chunk))) {
+      isOver = true
+      process.kill(process.pid, 'SIGSTOP')
+    }
+    return written
+  }`
+
+/** A kx of its own, as a person starts it; with `stopsAt` it stands still there until it gets a signal. */
 class Kx {
   readonly #child: ChildProcess
   readonly #ended: Promise<Ended>
   #stderr = ''
-  #look: () => void = () => undefined
 
-  constructor(argv: readonly string[]) {
-    this.#child = spawn(process.execPath, [kxJs, ...argv], {stdio: ['ignore', 'pipe', 'pipe']})
+  constructor(
+    argv: readonly string[],
+    private readonly stopsAt?: RegExp,
+  ) {
+    const before = stopsAt ? ['--import', `data:text/javascript,${encodeURIComponent(stopping(stopsAt))}`] : []
+    this.#child = spawn(process.execPath, [...before, kxJs, ...argv], {stdio: ['ignore', 'pipe', 'pipe']})
     let stdout = ''
     this.#child.stdout?.on('data', chunk => {
       stdout += chunk
     })
     this.#child.stderr?.on('data', chunk => {
       this.#stderr += chunk
-      this.#look()
     })
     this.#ended = new Promise(resolve => {
       this.#child.once('close', exit => {
-        this.#look()
         resolve({stdout, stderr: this.#stderr, exit})
       })
     })
   }
 
-  /** Waits until it has said this on stderr. */
-  async says(words: RegExp): Promise<void> {
-    await within(
-      `kx to say ${words}`,
-      120_000,
-      new Promise<void>((resolve, reject) => {
-        this.#look = () => {
-          if (words.test(this.#stderr)) resolve()
-          else if (this.#child.exitCode !== null)
-            reject(new Error(`it ended before it said ${words}:\n${this.#stderr}`))
-        }
-        this.#look()
-      }),
+  /** Waits until it stands still behind the words. */
+  async stands(): Promise<void> {
+    await until(
+      `kx to say ${this.stopsAt}`,
+      () => {
+        if (this.#child.exitCode !== null) throw new Error(`it ended before it said ${this.stopsAt}:\n${this.#stderr}`)
+        return this.#isStopped() || undefined
+      },
+      {timeoutMs: 240_000, missing: () => this.#stderr},
     )
   }
 
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name)
+    this.#child.kill('SIGCONT') // For one that stands still: only then the signal is delivered.
+  }
+
+  #isStopped(): boolean {
+    const {pid} = this.#child
+    return spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], {encoding: 'utf8'})
+      .stdout.trim()
+      .startsWith('T')
   }
 
   end(): Promise<Ended> {
@@ -87,7 +108,10 @@ export function lifeOnA(
     started = []
   })
   afterEach(async () => {
-    for (const each of started) each.signal('SIGKILL')
+    for (const each of started) {
+      each.signal('SIGKILL')
+      await each.end() // One that still lives has its clusters, and `clean` leaves them to it.
+    }
     await kx('clean')
     await kx('down', '--name', 'life', '--wipe')
   })
@@ -97,16 +121,21 @@ export function lifeOnA(
     else process.env.XDG_STATE_HOME = before
   })
 
-  const begin = (...argv: string[]) => {
-    const one = new Kx(argv)
+  const begin = (argv: readonly string[], stopsAt?: RegExp) => {
+    const one = new Kx(argv, stopsAt)
     started.push(one)
     return one
   }
-  const kx = (...argv: string[]) => begin(...argv).end()
+  const standing = async (stopsAt: RegExp, argv: readonly string[]) => {
+    const one = begin(argv, stopsAt)
+    await one.stands()
+    return one
+  }
+  const kx = (...argv: string[]) => begin(argv).end()
   const json = async (...argv: string[]) => {
     const {stdout, stderr, exit} = await kx(...argv, '-o', 'json')
     expect(stdout, stderr).not.toBe('')
-    return {value: JSON.parse(stdout) as unknown, exit}
+    return {value: JSON.parse(stdout) as unknown, stderr, exit}
   }
   const small = ['--runtime', runtime, '--controllers', '1', '--profile', 'fast', '--name', 'life']
   const results = () => join(home, 'results')
@@ -123,6 +152,16 @@ export function lifeOnA(
     ...flags,
   ]
 
+  /** It is said after one look, for which a busy machine may be too slow. */
+  async function untilReady(): Promise<void> {
+    const look = async () => {
+      const said = schemas.status.schema.parse((await json('status')).value)
+      expect(said).toMatchObject({name: 'life'})
+      return 'ready' in said && said.ready ? true : undefined
+    }
+    await until('the cluster to be ready', look, {timeoutMs: 60_000})
+  }
+
   async function expectNothingLeft(): Promise<void> {
     const clusters = join(home, 'state/kx/clusters')
     expect(existsSync(clusters) ? readdirSync(clusters) : []).toEqual([])
@@ -137,6 +176,7 @@ export function lifeOnA(
 
   test('up, up again, another spec, busy, kill -9 in a fault, heal, down, up again, wiped', async () => {
     const up = await json('up', ...small)
+    expect(up, up.stderr).toMatchObject({exit: 0})
     expect(schemas.up.schema.parse(up.value)).toMatchObject({
       name: 'life',
       runtime,
@@ -144,8 +184,6 @@ export function lifeOnA(
       outcome: 'started',
       profile: 'fast',
     })
-    expect(up.exit).toBe(0)
-
     const again = await kx('up', ...small)
     expect(again.stderr).toContain('Cluster life runs already.')
     expect(again.stdout).toContain('Cluster life is ready')
@@ -159,8 +197,7 @@ export function lifeOnA(
     expect(schemas.error.schema.parse(busy.value).error).toMatchObject({code: 'KX_CLUSTER_BUSY', exit: 4})
     expect(busy.exit).toBe(4)
 
-    const crashed = begin(...experiment('--name', 'life'))
-    await crashed.says(blow)
+    const crashed = await standing(blow, experiment('--name', 'life'))
     crashed.signal('SIGKILL')
     await crashed.end()
     const hurt = schemas.status.schema.parse((await json('status', '--name', 'life')).value)
@@ -169,7 +206,7 @@ export function lifeOnA(
     expect(untouched.removed.filter(({name}) => name === 'life')).toEqual([])
     const healed = schemas.heal.schema.parse((await json('heal')).value)
     expect(healed.map(({name, cures}) => [name, cures.length > 0])).toEqual([['life', true]])
-    expect(schemas.status.schema.parse((await json('status')).value)).toMatchObject({name: 'life', ready: true})
+    await untilReady()
 
     expect((await json('down', '--name', 'life')).value).toEqual({name: 'life', wiped: false, wasRunning: true})
     const stopped = schemas.status.schema.parse((await json('status')).value)
@@ -189,8 +226,7 @@ export function lifeOnA(
 
   describe('a signal during the start of a cluster leaves nothing', () => {
     test.each(phases)('when it has said %s', async phase => {
-      const one = begin('up', ...small)
-      await one.says(phase)
+      const one = await standing(phase, ['up', ...small])
       one.signal('SIGINT')
       const {stdout, stderr, exit} = await one.end()
       expect(stderr).toContain('Interrupted: cleaning up.')
@@ -201,8 +237,7 @@ export function lifeOnA(
   })
 
   test('SIGTERM in the middle of a fault heals, removes the cluster, and leaves a run that can be read', async () => {
-    const one = begin(...experiment('--fresh'))
-    await one.says(blow)
+    const one = await standing(blow, experiment('--fresh'))
     one.signal('SIGTERM')
     const {exit, stderr} = await one.end()
     expect(exit, stderr).toBe(130)
@@ -211,8 +246,7 @@ export function lifeOnA(
   })
 
   test('kill -9 in the middle of a fault, and kx clean leaves nothing', async () => {
-    const one = begin(...experiment('--fresh'))
-    await one.says(blow)
+    const one = await standing(blow, experiment('--fresh'))
     one.signal('SIGKILL')
     await one.end()
     const {removed} = schemas.clean.schema.parse((await json('clean')).value)

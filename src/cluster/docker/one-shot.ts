@@ -1,4 +1,5 @@
 import type Docker from 'dockerode'
+import {until} from '../../util/until.js'
 import {ownOwner} from '../owner.js'
 import {type Engine, statusOf} from './engine.js'
 import {archiveOf} from './files.js'
@@ -57,6 +58,19 @@ export async function runOneShot(engine: Engine, shot: OneShot): Promise<OneShot
         // Gone already, or on its way (409), as after an abort.
         if (statusOf(error) !== 404 && statusOf(error) !== 409) throw error
       })
+    await until(`the container of ${what} to be gone`, () => isGone(engine, container), {timeoutMs: removalMs})
+  }
+}
+
+const removalMs = 30_000
+
+async function isGone(engine: Engine, container: Docker.Container): Promise<true | undefined> {
+  try {
+    await engine.call('look at a container', () => container.inspect())
+    return undefined
+  } catch (error) {
+    if (statusOf(error) === 404) return true
+    throw error
   }
 }
 
