@@ -150,27 +150,19 @@ function cell(value: FieldValue | undefined): Row[number] {
 
 const signs = {added: '+', removed: '-', changed: '~'} as const
 /** What the label says already, or nobody wants to read. */
-const unsaid = new Set([
-  'name',
-  'topic',
-  'partition',
-  'brokerId',
-  'controllerId',
-  'voterId',
-  'id',
-  'tokenId',
-  'resourceType',
-])
-const unread = new Set([
-  'resourceName',
-  'entity',
-  'key',
-  'user',
-  'mechanism',
-  'features',
-  'directories',
-  'incarnationId',
-])
+const unsaid: Readonly<Partial<Record<EntityKind, readonly string[]>>> = {
+  voter: ['voterId'],
+  feature: ['name'],
+  controller: ['controllerId', 'incarnationId', 'features'],
+  broker: ['brokerId', 'incarnationId', 'features'],
+  topic: ['name'],
+  partition: ['topic', 'partition', 'topicId', 'directories'],
+  config: ['resourceType', 'resourceName', 'name'],
+  'client-quota': ['entity', 'key'],
+  acl: ['id'],
+  'scram-credential': ['user', 'mechanism'],
+  'delegation-token': ['tokenId'],
+}
 
 /** `--state --against` for people: a line for each thing. */
 export function changesText(reports: readonly StateReport[], {columns, unicode}: View, redact: boolean): string {
@@ -200,7 +192,7 @@ function wrapped(line: string, columns: number): readonly string[] {
   return wrap(line, columns - 4).map((part, n) => (n === 0 ? part : `    ${part}`))
 }
 
-function changeLine({change, label, before, after, fields}: StateChange, arrow: string): string {
+function changeLine({kind, change, label, before, after, fields}: StateChange, arrow: string): string {
   const head = `${signs[change]} ${label}`
   if (change === 'changed') {
     const told = fields.map(
@@ -209,12 +201,13 @@ function changeLine({change, label, before, after, fields}: StateChange, arrow: 
     return escapedString(`${head}: ${told.length === 0 ? 'another secret' : told.join(', ')}`)
   }
   const told = Object.entries(after ?? before ?? {})
-    .filter(([name, value]) => !unsaid.has(name) && !unread.has(name) && text(value) !== '')
+    .filter(([name, value]) => !unsaid[kind]?.includes(name) && text(value) !== '')
     .map(([name, value]) => `${name} ${text(value)}`)
   return escapedString(told.length === 0 ? head : `${head}: ${told.join(', ')}`)
 }
 
 function shownValue(value: FieldValue | undefined): string {
+  if (value === null || value === undefined) return 'not told'
   const shown = text(value)
   return shown === '' ? 'none' : shown
 }

@@ -31,10 +31,10 @@ export async function load(
   return {...loaded, findings}
 }
 
-/** What differs in two states but for the quorum, whose leader a snapshot does not tell. */
+/** What differs in two states but for the quorum's leader, and voters that are in no snapshot (kraft.version 0). */
 export function differences(one: MetadataState, other: MetadataState): readonly string[] {
   return stateChanges(one, other)
-    .filter(({kind}) => kind !== 'quorum')
+    .filter(({kind}) => kind !== 'quorum' && (kind !== 'voter' || one.quorum.kraftVersion > 0))
     .map(
       ({change, label, fields}) =>
         `${change} ${label} ${JSON.stringify(fields, (_, value) => (typeof value === 'bigint' ? String(value) : value))}`,
