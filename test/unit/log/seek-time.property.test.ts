@@ -2,14 +2,20 @@ import fc from 'fast-check'
 import {beforeAll, expect, test} from 'vitest'
 import {startOf} from '../../../src/inspect/start.js'
 import type {DumpInput, DumpOptions} from '../../../src/inspect/job.js'
-import {bufferSource, type ByteSource} from '../../../src/log/byte-source.js'
+import {bufferSource} from '../../../src/log/byte-source.js'
 import {prepareCompression} from '../../../src/log/codecs.js'
 import {writeOffsetIndex} from '../../../src/log/files/offset-index.js'
 import {parseFileName} from '../../../src/log/files/names.js'
-import {writeTimeIndex} from '../../../src/log/files/time-index.js'
+import {openTimeIndex, writeTimeIndex} from '../../../src/log/files/time-index.js'
 import {FilteredVisitor, logFilter} from '../../../src/log/filter.js'
 import {readLog} from '../../../src/log/read-log.js'
-import {startOfTime} from '../../../src/log/seek-time.js'
+import {
+  type IndexedTimes,
+  indexedTimes,
+  type NearSource,
+  startByTimeIndex,
+  startOfTime,
+} from '../../../src/log/seek-time.js'
 import {writeBatch} from '../../../src/log/write-batch.js'
 import {logMutants} from './fuzz/mutate.js'
 import {logSeeds} from './fuzz/seeds.js'
@@ -66,7 +72,7 @@ test('from where the headers say, a log gives the records that it gives from its
   await fc.assert(
     fc.asyncProperty(batches, tails, fc.bigInt({min: 0n, max: 11n}), async (written, tail, fromTime) => {
       const log = Buffer.concat([...written.map(({bytes}) => bytes), tail])
-      const from = await startOfTime(bufferSource(log), fromTime)
+      const from = await startOfTime(near(log), fromTime)
       expect(await shown(log, {fromTime}, from)).toEqual(await shown(log, {fromTime}, 0))
       const starts = written.map((_, n) => written.slice(0, n).reduce((sum, {bytes}) => sum + bytes.length, 0))
       const first = written.findIndex(({maxTimestamp}) => maxTimestamp >= fromTime)
@@ -82,7 +88,7 @@ test('a log that is damaged gives the same records, too', async () => {
     fc.asyncProperty(logMutants(logSeeds), fc.constantFrom(...times), fc.boolean(), async ({bytes}, time, isOwn) => {
       const own = bytes.length >= 43 ? bytes.readBigInt64BE(35) : time
       const fromTime = isOwn ? own + 1n : time
-      const from = await startOfTime(bufferSource(bytes), fromTime)
+      const from = await startOfTime(near(bytes), fromTime)
       expect(await shown(bytes, {fromTime}, from)).toEqual(await shown(bytes, {fromTime}, 0))
     }),
     {numRuns: 1_500},
@@ -133,7 +139,7 @@ test('no index, a right one and a damaged one give the same records of a time an
           const whole = await shown(log, filter, 0)
           for (const files of folders) {
             const input = {
-              file: readable(log, `${stem}.log`),
+              file: {...file(log, `${stem}.log`), ...near(log)},
               folder: folder({...files, [`${stem}.log`]: log}),
               classified: {kind: 'log', name: parseFileName(`${stem}.log`)},
             } as unknown as DumpInput
@@ -147,24 +153,115 @@ test('no index, a right one and a damaged one give the same records of a time an
   )
 })
 
-/** A file that gives small pieces at once, as one of the disk does. */
-function readable(bytes: Buffer, name: string): ByteSource {
-  return {...file(bytes, name), readNow: (position, into) => bytes.copy(into, 0, position)}
+/** Batches whose timestamps rise, mostly: a time index has many entries. */
+const rising = fc
+  .array(fc.tuple(fc.integer({min: -3, max: 9}), fc.constantFrom(1, 1, 3)), {minLength: 10, maxLength: 60})
+  .map(steps => {
+    let [time, offset, largest, position] = [50n, 0n, -1n, 0]
+    return steps.map(([step, count]) => {
+      time += BigInt(step)
+      const records = Array.from({length: count}, (_, n) => ({
+        offset: offset + BigInt(n),
+        timestamp: time,
+        key: null,
+        value: null,
+      }))
+      offset += BigInt(count)
+      const bytes = writeBatch({records})
+      const isLargest = time > largest
+      if (isLargest) largest = time
+      position += bytes.length
+      return {bytes, lastOffset: offset - 1n, maxTimestamp: time, isLargest, position: position - bytes.length}
+    })
+  })
+
+test('an index with entries that are wrong does not change where the reading begins', async () => {
+  const wound = fc.record({
+    at: fc.nat(),
+    bit: fc.nat(95),
+    other: fc.nat(),
+    kind: fc.constantFrom('bit', 'moved', 'left out', 'of another log'),
+  })
+  const options = {signal: new AbortController().signal}
+  await fc.assert(
+    fc.asyncProperty(
+      rising,
+      fc.integer({min: 40, max: 400}),
+      wound,
+      rising,
+      async (written, after, {at, bit, other, kind}, foreign) => {
+        const fromTime = BigInt(after)
+        const log = Buffer.concat(written.map(({bytes}) => bytes))
+        const ofLog = (all: typeof written) =>
+          all
+            .filter(({isLargest}) => isLargest)
+            .map(({maxTimestamp, lastOffset}) => ({timestamp: maxTimestamp, offset: lastOffset}))
+        const entries = ofLog(written)
+        const right = writeTimeIndex(entries, 0n)
+        const wrong = Buffer.from(kind === 'of another log' ? writeTimeIndex(ofLog(foreign), 0n) : right)
+        const place = at % entries.length
+        if (kind === 'bit') wrong[12 * place + (bit >> 3)]! ^= 1 << (bit & 7)
+        if (kind === 'moved') {
+          // What no check of the entry alone can find: it is right of another batch.
+          const {maxTimestamp, lastOffset} = written[other % written.length] as (typeof written)[number]
+          writeTimeIndex([{timestamp: maxTimestamp, offset: lastOffset}], 0n).copy(wrong, 12 * place)
+        }
+        if (kind === 'left out') wrong.copyWithin(12 * place, 12 * place + 12)
+        const index = writeOffsetIndex(
+          written.map(({lastOffset, position}) => ({offset: lastOffset, position})),
+          0n,
+        )
+        const expected = await startOfTime(near(log), fromTime)
+        for (const timeIndex of [right, wrong]) {
+          let read = 0
+          const source = {...file(log, '00000000000000000000.log'), ...near(log)}
+          const input = {
+            file: {
+              ...source,
+              readNow(position: number, into: Buffer) {
+                read++
+                return source.readNow(position, into)
+              },
+            },
+            folder: folder({'00000000000000000000.index': index, '00000000000000000000.timeindex': timeIndex}),
+            classified: {kind: 'log', name: parseFileName('00000000000000000000.log')},
+          } as unknown as DumpInput
+          expect(await startOf(input, {...options, filter: {fromTime}} as unknown as DumpOptions)).toBe(expected)
+          expect(read).toBeGreaterThan(0)
+        }
+      },
+    ),
+    {numRuns: 3_000},
+  )
+})
+
+/** Gives small pieces at once, as a file of the disk does. */
+function near(bytes: Buffer): NearSource {
+  return {...bufferSource(bytes), readNow: (position, into) => bytes.copy(into, 0, position)}
 }
 
-test('little is read of what lies before', async () => {
+test('little is read of what lies before, and with an index next to nothing', async () => {
   const large = Array.from({length: 200}, (_, n) =>
     writeBatch({records: [{offset: BigInt(n), timestamp: BigInt(n), key: null, value: Buffer.alloc(65_536, 'v')}]}),
   )
   const log = Buffer.concat(large)
   let read = 0
-  const source: ByteSource = {
-    size: log.length,
-    read: async (position, length) => {
-      read += length
-      return log.subarray(position, position + length)
+  const source: NearSource = {
+    ...near(log),
+    readNow(position, into) {
+      read += into.length
+      return log.copy(into, 0, position)
     },
   }
   expect(await startOfTime(source, 150n)).toBe(Buffer.concat(large.slice(0, 150)).length)
-  expect(read).toBeLessThan(log.length / 10)
+  expect(read).toBeLessThan(log.length / 100)
+  read = 0
+  const entries = large.map((_, n) => ({timestamp: BigInt(n), offset: BigInt(n)}))
+  const times = await indexedTimes(await openTimeIndex(bufferSource(writeTimeIndex(entries, 0n)), 0n), 150n)
+  expect(times).toMatchObject({isComplete: false, entries: entries.slice(142, 150)})
+  const from = Buffer.concat(large.slice(0, 142)).length
+  expect(await startByTimeIndex(source, 150n, times as IndexedTimes, {from})).toBe(
+    Buffer.concat(large.slice(0, 150)).length,
+  )
+  expect(read).toBeLessThan(10_000)
 })
