@@ -55,8 +55,8 @@ export class BatchSampler implements LogVisitor {
     if (index % this.#every === 0) {
       const {codec, storedRecords} = batch
       const read = uncompressed(codec, storedRecords, {atMost: this.#atMost})
-      if ('unreadable' in read) {
-        this.#leave(read.tooLarge ? 'too-large' : 'damaged', batch.sizeInBytes)
+      if ('unreadable' in read || read.bytes.length > this.#atMost) {
+        this.#leave('bytes' in read || read.tooLarge ? 'too-large' : 'damaged', batch.sizeInBytes)
         return false
       }
       // What both give is gone with the next batch.
