@@ -255,7 +255,7 @@ describe('--salvage', () => {
     writeFileSync(name, damaged())
     const {stdout, stderr, exit} = await kx('dump-log', '--salvage', 'saved.log', name)
     expect(stdout).toBe(
-      `saved.log: 2 batches with 3 records in 163 B, offsets 0 to 3.\nLeft out of ${name}: 77 bytes, with 1 damaged batch and 0 repeated ones in them.\n`,
+      `saved.log: 2 batches with 3 records in 163 B, offsets 0 to 3.\nLeft out of ${name}: 77 bytes, with 1 damaged batch and 0 misplaced ones in them.\n`,
     )
     expect({stderr, exit}).toEqual({stderr: '', exit: 1})
     expect(readFileSync('saved.log').equals(Buffer.concat([bytes.subarray(0, 85), bytes.subarray(155)]))).toBe(true)

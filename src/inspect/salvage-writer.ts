@@ -63,7 +63,7 @@ function asText(path: string, out: string, saved: Salvaged): string {
     `${escapedString(out)}: ${plural(batches, 'batch', 'batches')} with ${plural(records, 'record')} in ${bytesText(bytes)}${offsets}.`,
     skippedBytes === 0
       ? `Nothing of ${escapedString(path)} was left out.`
-      : `Left out of ${escapedString(path)}: ${plural(skippedBytes, 'byte')}, with ${plural(skippedBatches, 'damaged batch', 'damaged batches')} and ${plural(repeatedBatches, 'repeated one')} in them.`,
+      : `Left out of ${escapedString(path)}: ${plural(skippedBytes, 'byte')}, with ${plural(skippedBatches, 'damaged batch', 'damaged batches')} and ${plural(repeatedBatches, 'misplaced one')} in them.`,
   ]
   return `${lines.join('\n')}\n`
 }

@@ -21,7 +21,7 @@ export interface Salvaged {
   /** Undefined: nothing was written. */
   readonly firstOffset?: bigint
   readonly lastOffset?: bigint
-  /** Batches that were left out because their offsets are not above those that were written. */
+  /** Whole batches that were left out because their offsets do not fit: repeated, falling, or far from all others. */
   readonly repeatedBatches: number
 }
 
@@ -32,8 +32,9 @@ const stretchesAtMost = 65_536
 
 /**
  * Copies the readable batches (whole, right CRC, records that can be read) verbatim and in order: what `write` is given, in
- * pieces, is a log that Kafka and kx read without a complaint. Batches that would make offsets fall are left out. What the
- * source or `write` throws is thrown. Memory is bounded, whatever the sizes.
+ * pieces, is a log that Kafka and kx read without a complaint. Batches that would make offsets fall are left out; the base
+ * offset lies outside the CRC, so one that is too high is left out too, and not all that come behind it. What the source or
+ * `write` throws is thrown. Memory is bounded, whatever the sizes.
  */
 export async function salvage(
   source: ByteSource,
@@ -49,6 +50,7 @@ export async function salvage(
       ...(maxDecompressedBytes === undefined ? {} : {maxDecompressedBytes}),
       ...(signal ? {signal} : {}),
     })
+    if (!visitor.enough) visitor.finish()
     // Only now: the reader's chunk may lie in the memory that the source reads into.
     for (const {position, size} of visitor.take()) {
       await copy(source, position, size, write)
@@ -67,6 +69,13 @@ interface Stretch {
   size: number
 }
 
+/** A batch that can be read. */
+interface Readable extends Readonly<Stretch> {
+  readonly baseOffset: bigint
+  readonly lastOffset: bigint
+  readonly records: number
+}
+
 /** Finds the stretches of good batches. */
 class Salvage implements LogVisitor {
   enough = false
@@ -78,6 +87,10 @@ class Salvage implements LogVisitor {
   #stretches: Stretch[] = []
   #batches = 0
   #allRecords = 0
+  /** Fits what was taken, and is taken itself unless the batches behind it say that its base offset is wrong. */
+  #newest: Readable | undefined
+  /** Falls behind the newest, and fits what was taken all the same: the next one decides between the two. */
+  #rival: Readable | undefined
   #skippedBatches = 0
   #repeated = 0
   #first: bigint | undefined
@@ -95,10 +108,6 @@ class Salvage implements LogVisitor {
       this.#skippedBatches++
       return false
     }
-    if (this.#last !== undefined && batch.baseOffset <= this.#last) {
-      this.#repeated++
-      return false
-    }
     return true
   }
 
@@ -114,14 +123,49 @@ class Salvage implements LogVisitor {
       this.#skippedBatches++
       return
     }
-    this.#batches++
-    this.#allRecords += this.#records
-    this.#first ??= batch.baseOffset
-    this.#last = batch.lastOffset
-    const stretch = this.#stretches.at(-1)
-    if (stretch && stretch.position + stretch.size === batch.position) stretch.size += batch.sizeInBytes
-    else this.#stretches.push({position: batch.position, size: batch.sizeInBytes})
+    const {position, sizeInBytes: size, baseOffset, lastOffset} = batch
+    this.#consider({position, size, baseOffset, lastOffset, records: this.#records})
     if (this.#stretches.length >= stretchesAtMost) this.enough = true
+  }
+
+  #consider(batch: Readable): void {
+    const [newest, rival] = [this.#newest, this.#rival]
+    if (newest && batch.baseOffset > newest.lastOffset) {
+      this.#decide(newest, rival)
+      this.#newest = batch
+    } else if (newest && rival && batch.baseOffset > rival.lastOffset) {
+      this.#decide(rival, newest)
+      this.#newest = batch
+    } else if (!this.#fits(batch) || rival || batch.baseOffset === newest?.baseOffset) this.#repeated++
+    else if (newest) this.#rival = batch
+    else this.#newest = batch
+  }
+
+  #fits({baseOffset}: Readable): boolean {
+    return this.#last === undefined || baseOffset > this.#last
+  }
+
+  #decide(taken: Readable, other: Readable | undefined): void {
+    if (other) this.#repeated++
+    this.#rival = undefined
+    this.#batches++
+    this.#allRecords += taken.records
+    this.#first ??= taken.baseOffset
+    this.#last = taken.lastOffset
+    const {position, size} = taken
+    const stretch = this.#stretches.at(-1)
+    if (stretch && stretch.position + stretch.size === position) stretch.size += size
+    else this.#stretches.push({position, size})
+  }
+
+  /** Nothing comes after the last batch that could decide: the nearer one is more likely. */
+  finish(): void {
+    const [newest, rival] = [this.#newest, this.#rival]
+    this.#newest = undefined
+    if (!newest) return
+    const isFar = rival !== undefined && newest.baseOffset - rival.lastOffset > 1n
+    if (isFar) this.#decide(rival, newest)
+    else this.#decide(newest, rival)
   }
 
   take(): readonly Stretch[] {

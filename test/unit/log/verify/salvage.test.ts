@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import {expect, test} from 'vitest'
+import {describe, expect, test} from 'vitest'
 import {bufferSource} from '../../../../src/log/byte-source.js'
 import {salvage, type Salvaged} from '../../../../src/log/verify/salvage.js'
+import {writeBatch} from '../../../../src/log/write-batch.js'
 import {a, abc, b, c, goldenFiles, patched, stem, told, verifiedFile} from './folders.js'
 
 async function salvaged(bytes: Buffer): Promise<{result: Salvaged; written: Buffer}> {
@@ -39,6 +40,35 @@ test('batches that would make offsets fall are left out', async () => {
   const {result, written} = await salvaged(Buffer.concat([a, b, a, c]))
   expect(written.equals(abc)).toBe(true)
   expect(result).toMatchObject({repeatedBatches: 1, skippedBytes: 85})
+})
+
+describe('a base offset that is too high', () => {
+  const batch = (baseOffset: bigint) =>
+    writeBatch({baseOffset, records: [{timestamp: 1n, key: null, value: Buffer.from(`${baseOffset}`)}]})
+  const [zero, one, two, three, far] = [batch(0n), batch(1n), batch(2n), batch(3n), batch(7_000_000_000n)]
+
+  test.each([
+    ['in the middle', [zero, far, two, three], [zero, two, three]],
+    ['at the beginning', [far, one, two, three], [one, two, three]],
+    ['before the last batch', [zero, one, far, three], [zero, one, three]],
+    [
+      'twice',
+      [zero, far, two, three, batch(9_000_000_000n), batch(5n), batch(6n)],
+      [zero, two, three, batch(5n), batch(6n)],
+    ],
+  ])('%s costs its own batch alone', async (_where, batches, kept) => {
+    const {result, written} = await salvaged(Buffer.concat(batches))
+    expect(written.equals(Buffer.concat(kept))).toBe(true)
+    expect(result).toMatchObject({batches: kept.length, repeatedBatches: batches.length - kept.length})
+    expect(result.lastOffset).toBe(kept.at(-1)?.readBigInt64BE(0))
+  })
+
+  test('is none where two batches have changed places', async () => {
+    const {written} = await salvaged(Buffer.concat([zero, two, one, three]))
+    expect(written.equals(Buffer.concat([zero, two, three]))).toBe(true)
+    const {written: atEnd} = await salvaged(Buffer.concat([zero, two, one]))
+    expect(atEnd.equals(Buffer.concat([zero, two]))).toBe(true)
+  })
 })
 
 test('nothing is written of nothing', async () => {
