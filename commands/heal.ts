@@ -1,11 +1,13 @@
 import type {Answer} from '../src/cli/answer.js'
 import {type ArgsOf, type FlagsOf, KxCommand, type Session} from '../src/cli/base-command.js'
 import {clusterName, durationFlag} from '../src/cli/flags.js'
+import type {Healed} from '../src/cluster/lifecycle.js'
+import {plural} from '../src/util/format.js'
 
 export default class Heal extends KxCommand<typeof Heal> {
   static override summary = 'Resume what is paused and start what is down, after a crash of kx'
   static override description =
-    'Every fault is written to a journal before it acts. Heal reads that journal and looks at the nodes themselves; what a stopped cluster (kx down) has down stays down.'
+    'Every fault is written to a journal before it acts. Heal reads that journal and looks at the nodes themselves, and deletes the topics that an experiment had left; what a stopped cluster (kx down) has down stays down.'
   static override examples = ['<%= config.bin %> heal']
   static override flags = {
     ...clusterName('which cluster (all that should be running, if not said)'),
@@ -22,16 +24,24 @@ export default class Heal extends KxCommand<typeof Heal> {
     {signal, progress}: Session,
   ): Promise<Answer> {
     const {heal} = await import('../src/cluster/lifecycle.js')
-    const healed = await heal(flags.name, {timeoutMs: flags.timeout, signal, progress: phase => progress.live(phase)})
+    const {deleteLeftoverTopics} = await import('../src/lab/leftover-topics.js')
+    const conduct = {timeoutMs: flags.timeout, signal, progress: (phase: string) => progress.live(phase)}
+    const healed: (Healed & {readonly topics: readonly string[]})[] = []
+    for (const one of await heal(flags.name, conduct)) {
+      healed.push({...one, topics: one.busy === undefined ? await deleteLeftoverTopics(one.name, signal) : []})
+    }
     return {
       data: healed,
       text: () => {
         if (healed.length === 0) return 'No cluster is meant to be running.'
         return healed
-          .map(({name, cures, busy}) => {
+          .map(({name, cures, busy, topics}) => {
             if (busy !== undefined) return `Cluster ${name} was left alone. ${busy}`
-            if (cures.length === 0) return `Cluster ${name}: nothing to heal.`
-            return `Cluster ${name}: ${cures.map(({nodeId, cure, was}) => `node ${nodeId} ${cure === 'resume' ? 'resumed' : 'started'} (it was ${was})`).join(', ')}.`
+            const done = cures.map(
+              ({nodeId, cure, was}) => `node ${nodeId} ${cure === 'resume' ? 'resumed' : 'started'} (it was ${was})`,
+            )
+            if (topics.length > 0) done.push(`${plural(topics.length, 'topic')} of an earlier run deleted`)
+            return `Cluster ${name}: ${done.length === 0 ? 'nothing to heal' : done.join(', ')}.`
           })
           .join('\n')
       },

@@ -159,6 +159,7 @@ export const healSchema = z.array(
       }),
     ),
     busy: z.string().optional().describe('why it was left alone'),
+    topics: z.array(z.string()).describe('deleted: an experiment of a killed kx had left them'),
   }),
 )
 

@@ -6,6 +6,7 @@ import {nameOf} from '../kafka/topic-partition.js'
 import type {Folder, OpenFile} from '../log/folder.js'
 import {KxError, messageOf} from '../util/errors.js'
 import {list} from '../util/format.js'
+import {until} from '../util/until.js'
 import type {GrowingFolder} from './follow.js'
 import {cureOf, type LogOffsets, offsetAtTime, offsetsOf, type PartitionState, stateOf} from './live-state.js'
 
@@ -105,7 +106,7 @@ export async function openReplicas(request: Omit<LiveRequest, 'broker'>): Promis
     await cluster[Symbol.asyncDispose]()
   }
   try {
-    const state = await stateOf(cluster, {topic, partition, signal})
+    const state = await caughtUp(cluster, {topic, partition, signal})
     for (const brokerId of [...state.replicas].sort((a, b) => a - b)) {
       const node = cluster.nodes.find(({nodeId}) => nodeId === brokerId)
       const folder =
@@ -124,6 +125,28 @@ export async function openReplicas(request: Omit<LiveRequest, 'broker'>): Promis
     await close()
     throw error
   }
+}
+
+/** Brokers are not waited for by the high watermark of `__cluster_metadata`, and behind it for a moment. */
+const observersMs = 2_000
+
+/** As `stateOf`; of `__cluster_metadata` as soon as all nodes that run have what the high watermark says. */
+async function caughtUp(cluster: Cluster, asked: Parameters<typeof stateOf>[1]): Promise<PartitionState> {
+  const first = await stateOf(cluster, asked)
+  if (!first.quorum) return first
+  const {highWatermark} = first.quorum
+  const running: number[] = []
+  for (const node of cluster.nodes) if ((await node.state()) === 'running') running.push(node.nodeId)
+  const look = async () => {
+    const {quorum} = await stateOf(cluster, asked)
+    const isThere = (nodeId: number) => (quorum?.logEndOffsets.get(nodeId) ?? -1n) >= highWatermark
+    return quorum && running.every(isThere) ? {...first, quorum: {...quorum, highWatermark}} : undefined
+  }
+  const patience = {timeoutMs: observersMs, everyMs: 50, ...(asked.signal && {signal: asked.signal})}
+  return until('every node to have the metadata', look, patience).catch((error: unknown) => {
+    if (error instanceof KxError && (error.code === 'KX_TIMEOUT' || error.code === 'KX_NO_ANSWER')) return first
+    throw error
+  })
 }
 
 /** @throws KxError KX_NO_CLUSTER, KX_SEVERAL_CLUSTERS (usage) */

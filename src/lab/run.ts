@@ -210,8 +210,24 @@ class Session {
         this.#giveUpOnBrokenGround()
       }
       await this.#publish('running')
+      if (queue.length === 0) queue.push(...this.#unseen())
     }
     if (this.#needsWitness) await this.#askKafka()
+  }
+
+  /**
+   * What is only sometimes so may not have been seen in the few blows of a quick run: it gets one more under each
+   * condition, at most as many as a full run has. All of them count.
+   */
+  #unseen(): string[] {
+    const {note, planned, options} = this.session
+    if (!options.quick || options.trials !== undefined) return []
+    const {outcome, claims} = this.#judge().verdict
+    const isUnseen = claims.some(claim => claim.quantifier === 'sometimes' && claim.outcome === 'inconclusive')
+    if (outcome !== 'inconclusive' || !isUnseen) return []
+    const full = plannedBlows(note, {quick: false})
+    const done = (id: string) => this.#trials.filter(({condition}) => condition === id).length
+    return Object.keys(planned).filter(id => (planned[id] ?? 0) > 0 && done(id) < (full[id] ?? 0))
   }
 
   /** Two trials in a row that never found a clean cluster: more of them would only wait as long. */
@@ -265,7 +281,7 @@ class Session {
     const counted = this.#judge()
       .trials.filter(({outcome}) => outcome === 'ok')
       .map(({number}) => number)
-    const answer = await agreesWithKafka(store, cluster, counted)
+    const answer = await agreesWithKafka(store, cluster, counted, options.signal)
     options.signal.throwIfAborted() // An interruption ends the tool too; that is no disagreement.
     store.saveWitness(answer)
     this.#notes.push(answer.text)

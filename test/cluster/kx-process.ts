@@ -206,6 +206,10 @@ export function lifeOnA(
     expect(untouched.removed.filter(({name}) => name === 'life')).toEqual([])
     const healed = schemas.heal.schema.parse((await json('heal')).value)
     expect(healed.map(({name, cures}) => [name, cures.length > 0])).toEqual([['life', true]])
+    expect(healed.flatMap(({topics}) => topics.map(topic => topic.replace(/-[0-9a-f]{4}-/, '-x-'))).sort()).toEqual([
+      'kx-data-loss-x-1-acks1',
+      'kx-data-loss-x-1-acksAll',
+    ])
     await untilReady()
 
     expect((await json('down', '--name', 'life')).value).toEqual({name: 'life', wiped: false, wasRunning: true})

@@ -24,7 +24,12 @@ const spec: ClusterSpec = {
   controllers: 1,
   profile: 'fast',
   compiler: 'c1',
-  config: internalPartitions,
+  config: {
+    ...internalPartitions,
+    // A test stops followers for a while: their session must not lapse meanwhile, and their waiting fetches be over soon.
+    'broker.session.timeout.ms': '6000',
+    'replica.fetch.wait.max.ms': '100',
+  },
 }
 const signal = new AbortController().signal
 const run = {signal, progress: () => {}}
@@ -233,12 +238,12 @@ export function partitionsOf(runtime: () => Runtime): void {
   })
 
   test('a leader that died with records nobody else has has diverged, and its files are still read', async () => {
-    for (const id of [2, 3]) await nodeOf(id).pause()
+    await Promise.all([2, 3].map(id => nodeOf(id).pause()))
     // A fetch that was under way would still bring the record when its follower goes on.
     await pause(1_000)
     await write(1, ['only', 'here'], {acks: 1})
     await nodeOf(1).kill()
-    for (const id of [2, 3]) await nodeOf(id).resume()
+    await Promise.all([2, 3].map(id => nodeOf(id).resume()))
     const leader = await leaderIs(id => id !== 1)
     await until('the new leader to write', () => write(leader, ['x', 'y', 'z']).catch(() => undefined), {
       timeoutMs: 30_000,
