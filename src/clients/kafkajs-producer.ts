@@ -1,6 +1,6 @@
 import kafkajs, {CompressionTypes, Kafka, type LogEntry, logLevel} from 'kafkajs'
 import type {Codec, ToldRecord} from '../history/told.js'
-import {within} from '../util/until.js'
+import {interrupted, within} from '../util/until.js'
 import {type Job, type JobResult, jobTimeoutMs, nameless, outcomeOfRound, type ProducerName, type Round} from './job.js'
 import {compress, prepareCompression} from '../log/codecs.js'
 import {withoutTimerWarning} from './kafkajs.js'
@@ -51,9 +51,12 @@ interface Sent {
 /**
  * One kafkajs producer, from its making to its end: one `send`, that is one batch, for each round. It tells the base offset
  * of a batch; its producer id it says only in its log.
- * @throws whatever kafkajs throws: then nothing is known of the records
+ * @throws whatever kafkajs throws, and KxError KX_INTERRUPTED at once when the signal fires: then nothing is known of the
+ * records
  */
 export async function produceWithKafkajs(job: Job, signal: AbortSignal): Promise<JobResult> {
+  const what = 'kafkajs to write its series'
+  if (signal.aborted) throw interrupted(what)
   withoutTimerWarning()
   registerCodecs()
   const {brokers, topic, codec, idempotent, transactionalId, rounds} = job
@@ -99,9 +102,11 @@ export async function produceWithKafkajs(job: Job, signal: AbortSignal): Promise
     }
   }
   try {
-    await within('kafkajs to write its series', jobTimeoutMs, run())
+    await within(what, jobTimeoutMs, run(), signal)
   } finally {
-    await within('kafkajs to disconnect', 5_000, producer.disconnect()).catch(() => undefined)
+    // What is on its way when the job is interrupted is given up: a broker that does not answer is not waited for.
+    const goodbye = signal.aborted ? 500 : 5_000
+    await within('kafkajs to disconnect', goodbye, producer.disconnect()).catch(() => undefined)
   }
   return {version: kafkajsVersion, records}
 }

@@ -86,8 +86,15 @@ export interface Cluster extends AsyncDisposable {
   readonly ephemeral: boolean
   /** Stops every node (heals paused ones first). `wipe` deletes the data and the state too. */
   down(options: {readonly wipe: boolean}): Promise<void>
-  /** Runs Kafka's own dump tool of the cluster's version over copies of these files; its stdout. */
-  dumpLog(files: readonly {readonly name: string; readonly bytes: Buffer}[], flags: readonly string[]): Promise<string>
+  /**
+   * Runs Kafka's own dump tool of the cluster's version over copies of these files; its stdout. The signal ends it.
+   * @throws KxError KX_INTERRUPTED once the signal has fired
+   */
+  dumpLog(
+    files: readonly {readonly name: string; readonly bytes: Buffer}[],
+    flags: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<string>
   /**
    * Runs another of Kafka's own tools, of the cluster's version, beside the cluster; bounded by its `timeoutMs`.
    * @throws KxError KX_KAFKA_TOOL (environment) with the tool's last line if it fails or is not done in time

@@ -204,7 +204,7 @@ export class LabBench implements Bench {
       })
     }
     const {cluster} = this.#view
-    const readings = await readReplicas(cluster, cluster.brokers, topics)
+    const readings = await readReplicas(cluster, cluster.brokers, topics, this.signal)
     return Object.fromEntries(
       [...this.options.apparatus.topics].map(([name, topic]) => [name, readings.get(topic) ?? []]),
     )
@@ -216,7 +216,7 @@ export class LabBench implements Bench {
     for (const [name, topic] of this.options.apparatus.topics) {
       for (const log of (await logsOf(node, topic, () => undefined)).logs) logs.push({topic: name, ...log})
     }
-    return readDamaged(this.#view.cluster, logs, this.random)
+    return readDamaged(this.#view.cluster, logs, this.random, this.signal)
   }
 
   async timeline(): Promise<readonly TimelineEvent[]> {

@@ -31,6 +31,7 @@ export async function readReplicas(
   cluster: Cluster,
   nodes: readonly ClusterNode[],
   topics: readonly ReplicaOptions[],
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, readonly ReplicaReading[]>> {
   const copies: Copy[] = []
   const found = []
@@ -41,7 +42,7 @@ export async function readReplicas(
       found.push({options, node, names, logs: numbered, logEndOffset: await options.logEndOffset(node.nodeId)})
     }
   }
-  const theirs = await dumped(cluster, copies, ['--deep-iteration', '--print-data-log'])
+  const theirs = await dumped(cluster, copies, ['--deep-iteration', '--print-data-log'], signal)
   const all = new Map<string, ReplicaReading[]>(topics.map(({topic}) => [topic, []]))
   for (const {options, node, names, logs, logEndOffset} of found) {
     const segments = []
@@ -73,6 +74,7 @@ export async function readDamaged(
   cluster: Cluster,
   logs: readonly (Copy & {readonly topic: string})[],
   random: () => number,
+  signal: AbortSignal,
 ): Promise<readonly DamagedCopy[]> {
   const damaged = []
   for (const {topic, name, bytes} of logs) {
@@ -88,7 +90,7 @@ export async function readDamaged(
   }
   // Headers only: what the tool does with the records of a damaged batch is its own business, and may be an exception.
   const copies = damaged.map(({copy}) => copy)
-  const theirs = await dumped(cluster, copies, [])
+  const theirs = await dumped(cluster, copies, [], signal)
   const readings: DamagedCopy[] = []
   for (const [index, {flip, copy}] of damaged.entries()) {
     const kx = await readSegment(bufferSource(copy.bytes), {records: false})
@@ -101,17 +103,18 @@ const headerBytes = 61
 
 /**
  * What Kafka's own tool says of each copy, in their order. @throws Error if it says nothing of one; KxError of the runtime
- * if it fails
+ * if it fails or is interrupted
  */
 export async function dumped(
   cluster: Cluster,
   copies: readonly Copy[],
   flags: readonly string[],
+  signal: AbortSignal,
 ): Promise<readonly FileSeen[]> {
   if (copies.length === 0) return []
   // The tool takes the log's starting offset from the file's name, and only prints it: numbers keep the names apart.
   const files = copies.map(({bytes}, index) => ({name: `${String(index).padStart(20, '0')}.log`, bytes}))
-  const seen = parseDump(await cluster.dumpLog(files, flags))
+  const seen = parseDump(await cluster.dumpLog(files, flags, signal))
   return files.map(({name}) => {
     const file = seen.get(name)
     if (!file) throw new Error(`Kafka's own dump tool says nothing of ${name}`)

@@ -13,7 +13,12 @@ import type {Agreement, Store} from './store.js'
  * Lets Kafka's own dump tool (of the cluster's version) read the segment files of one trial that counts: one with a dead
  * broker's file, if there is any. All that both can tell of batches and records must be the same.
  */
-export async function agreesWithKafka(store: Store, cluster: Cluster, counted: readonly number[]): Promise<Agreement> {
+export async function agreesWithKafka(
+  store: Store,
+  cluster: Cluster,
+  counted: readonly number[],
+  signal: AbortSignal,
+): Promise<Agreement> {
   const logs = store.evidence.filter(({path}) => path.endsWith('.log.gz'))
   const ofTrial = (number: number) => logs.filter(({path}) => path.startsWith(`evidence/trial-${number}/`))
   const trials = counted.map(ofTrial).filter(files => files.length > 0)
@@ -27,7 +32,7 @@ export async function agreesWithKafka(store: Store, cluster: Cluster, counted: r
   const files = chosen.map(({path}) => ({path, bytes: gunzipSync(readFileSync(join(store.dir, path)))}))
   try {
     const copies = files.map(({path, bytes}) => ({name: path, bytes}))
-    const theirs = await dumped(cluster, copies, ['--deep-iteration', '--print-data-log'])
+    const theirs = await dumped(cluster, copies, ['--deep-iteration', '--print-data-log'], signal)
     for (const [index, {path, bytes}] of files.entries()) {
       const kx = await readSegment(bufferSource(bytes), {records: true})
       const [difference] = differences(kx, theirs[index] as FileSeen)

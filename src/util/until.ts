@@ -40,9 +40,24 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await wait(ms, undefined, signal ? {signal} : undefined)
 }
 
-/** Lets a promise take at most `timeoutMs`. The promise itself goes on: the caller must be able to abandon it. */
-export async function within<T>(what: string, timeoutMs: number, promise: Promise<T>): Promise<T> {
+/**
+ * Lets a promise take at most `timeoutMs`, and no longer than until the signal fires. The promise itself goes on: the caller
+ * must be able to abandon it.
+ * @throws KxError KX_TIMEOUT (environment); KX_INTERRUPTED when the signal fires
+ */
+export async function within<T>(
+  what: string,
+  timeoutMs: number,
+  promise: Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined
+  let stop: (() => void) | undefined
+  const abandoned = new Promise<never>((_, reject) => {
+    stop = () => reject(interrupted(what))
+    signal?.addEventListener('abort', stop, {once: true})
+    if (signal?.aborted) stop()
+  })
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
       () => reject(new KxError('environment', 'KX_TIMEOUT', `Waited ${seconds(timeoutMs)} for ${what}, in vain.`)),
@@ -50,9 +65,10 @@ export async function within<T>(what: string, timeoutMs: number, promise: Promis
     )
   })
   try {
-    return await Promise.race([promise, late])
+    return await Promise.race([promise, late, abandoned])
   } finally {
     clearTimeout(timer)
+    if (stop) signal?.removeEventListener('abort', stop)
   }
 }
 

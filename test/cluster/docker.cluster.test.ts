@@ -159,6 +159,15 @@ describe('a cluster of containers', () => {
     expect(await findOwned(rig.endpoint)).toHaveLength(1)
   })
 
+  it('ends the dump tool when the user interrupts, and leaves no container of it', async () => {
+    const copies = [{name: '00000000000000000000.log', bytes: Buffer.alloc(0)}]
+    for (const ms of [0, 50, 300]) {
+      const dumping = cluster.dumpLog(copies, [], AbortSignal.timeout(ms))
+      await expect(dumping).rejects.toMatchObject({code: 'KX_INTERRUPTED', kind: 'interrupted'})
+    }
+    expect(await findOwned(rig.endpoint)).toHaveLength(1)
+  })
+
   const verifiableProducer = (messages: number, signal = forever): KafkaTool => ({
     what: 'the verifiable producer',
     mainClass: 'org.apache.kafka.tools.VerifiableProducer',

@@ -175,6 +175,15 @@ describe('a local cluster of 3 brokers and a controller', () => {
     expect(await controller.files({topic: 'nothing', partition: 0})).toEqual([])
   })
 
+  it("ends Kafka's own dump tool when the user interrupts, and leaves nothing of it", async () => {
+    const copies = [{name: '00000000000000000000.log', bytes: Buffer.alloc(0)}]
+    // Java alone takes longer than that to start.
+    const dumping = cluster.dumpLog(copies, [], AbortSignal.timeout(50))
+    await expect(dumping).rejects.toMatchObject({code: 'KX_INTERRUPTED', kind: 'interrupted'})
+    const left = join(clusterFolder('life'), 'tmp')
+    expect(existsSync(left) ? readdirSync(left) : []).toEqual([])
+  })
+
   it("runs Kafka's other tools with the settings they are given, and leaves nothing of them", async () => {
     const features = (property: string) =>
       cluster.runTool({

@@ -73,8 +73,10 @@ export class DockerCluster implements Cluster {
   async dumpLog(
     files: readonly {readonly name: string; readonly bytes: Buffer}[],
     flags: readonly string[],
+    signal?: AbortSignal,
   ): Promise<string> {
-    return dumpInContainer(this.engine, {cluster: this.name, image: this.detail.image}, files, flags)
+    const context = {cluster: this.name, image: this.detail.image}
+    return dumpInContainer(this.engine, context, files, flags, signal)
   }
 
   async runTool(tool: KafkaTool): Promise<{readonly stdout: string; readonly stderr: string}> {

@@ -1,5 +1,5 @@
 import {KxError} from '../../util/errors.js'
-import {within} from '../../util/until.js'
+import {interrupted, within} from '../../util/until.js'
 import type {KafkaTool} from '../cluster.js'
 import {replicationAddresses} from '../compose.js'
 import type {ClusterSpec} from '../spec.js'
@@ -21,15 +21,18 @@ export interface ToolContext {
 /**
  * Kafka's own dump tool over copies of these files, in a container of its own without network. Paths in the output are the
  * names as given.
- * @throws KxError KX_DUMP_LOG (environment) with the tool's first line if it fails
+ * @throws KxError KX_DUMP_LOG (environment) with the tool's first line if it fails; KX_INTERRUPTED once the signal has fired
  */
 export async function dumpInContainer(
   engine: Engine,
   {cluster, image}: Pick<ToolContext, 'cluster' | 'image'>,
   files: readonly {readonly name: string; readonly bytes: Buffer}[],
   flags: readonly string[],
+  signal?: AbortSignal,
 ): Promise<string> {
-  const {exitCode, outOfMemory, stdout, stderr} = await runOneShot(engine, {
+  const what = "Kafka's dump tool"
+  if (signal?.aborted) throw interrupted(what)
+  const run = runOneShot(engine, {
     what: 'the dump tool',
     cluster,
     image,
@@ -37,7 +40,13 @@ export async function dumpInContainer(
     environment: jvm,
     files,
     timeoutMs: dumpTimeoutMs,
+    ...(signal ? {signal} : {}),
   })
+  // Its container is removed then, which the engine tells as an error of whatever was asked of it.
+  const {exitCode, outOfMemory, stdout, stderr} = await run.catch(error => {
+    throw signal?.aborted ? interrupted(what) : error
+  })
+  if (signal?.aborted) throw interrupted(what)
   if (exitCode === 0) return stdout
   const why = outOfMemory ? 'it ran out of memory' : firstLine(stderr || stdout)
   throw new KxError('environment', 'KX_DUMP_LOG', `kafka-dump-log failed with exit code ${exitCode}: ${why}.`)

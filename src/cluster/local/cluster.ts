@@ -85,6 +85,7 @@ export class LocalCluster implements Cluster {
   async dumpLog(
     files: readonly {readonly name: string; readonly bytes: Buffer}[],
     flags: readonly string[],
+    signal?: AbortSignal,
   ): Promise<string> {
     const folder = join(this.#detail.folder, 'tmp', `dump-${randomUUID()}`)
     try {
@@ -97,7 +98,7 @@ export class LocalCluster implements Cluster {
           return path
         }),
       )
-      return await this.#dump(paths, flags)
+      return await this.#dump(paths, flags, signal)
     } finally {
       await rm(folder, {recursive: true, force: true})
     }
@@ -129,7 +130,7 @@ export class LocalCluster implements Cluster {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  async #dump(paths: readonly string[], flags: readonly string[]): Promise<string> {
+  async #dump(paths: readonly string[], flags: readonly string[], signal: AbortSignal | undefined): Promise<string> {
     const {java, libs} = await this.#found()
     const {exitCode, stdout, stderr} = await runTool({
       executable: java,
@@ -144,6 +145,7 @@ export class LocalCluster implements Cluster {
       env: jvmEnvironment({classPath: classPathOf(libs)}),
       what: "Kafka's dump tool",
       timeoutMs: 120_000,
+      ...(signal ? {signal} : {}),
     })
     if (exitCode === 0) return stdout
     throw new KxError(
