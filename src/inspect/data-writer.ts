@@ -16,6 +16,7 @@ import {Meanings, oddities} from './meanings.js'
 import {Promptly} from './promptly.js'
 import {isPreallocated, readOptionsFor} from './reading.js'
 import {WatchingVisitor} from './watch.js'
+import type {RecordsProblem} from '../log/records-problem.js'
 
 /** Findings of one file that are told one by one. */
 const findingsAtMost = 1_000
@@ -218,8 +219,8 @@ class DataVisitor implements LogVisitor {
     this.#writer.took()
   }
 
-  recordsDone(problem: string | undefined): void {
-    this.#end(problem === undefined ? '' : `"problem":${JSON.stringify(problem)}`)
+  recordsDone(problem: RecordsProblem | undefined): void {
+    this.#end(problem === undefined ? '' : `"problem":${JSON.stringify(problem.reason)}`)
   }
 
   get full(): boolean {

@@ -1,6 +1,7 @@
 import {PassingVisitor} from '../log/passing-visitor.js'
 import type {BatchCursor} from '../log/batch-cursor.js'
 import type {LogVisitor} from '../log/read-log.js'
+import type {RecordsProblem} from '../log/records-problem.js'
 
 /** Keeps nothing back when a batch is done: what is followed should be seen at once. */
 export class Promptly extends PassingVisitor {
@@ -19,7 +20,7 @@ export class Promptly extends PassingVisitor {
     return wanted
   }
 
-  override recordsDone(problem: string | undefined): void {
+  override recordsDone(problem: RecordsProblem | undefined): void {
     this.visitor.recordsDone?.(problem)
     this.#isDone = true
   }

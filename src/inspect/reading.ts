@@ -10,7 +10,6 @@ const chunkBytes = 1_048_576
 export function readOptions(options: DumpOptions): ReadOptions {
   return {
     chunkBytes,
-    givesUncounted: true,
     signal: options.signal,
     ...(options.maxBytes === undefined ? {} : {maxBytes: options.maxBytes}),
     ...(options.maxDecompressedBytes === undefined ? {} : {maxDecompressedBytes: options.maxDecompressedBytes}),

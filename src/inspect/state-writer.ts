@@ -147,7 +147,7 @@ export class StateWriter implements DumpWriter {
   #reading(folder: Folder | undefined, found: Found): LoadOptions {
     return {
       // What a header does not count is no record to Kafka.
-      read: {...readOptions(this.#options), givesUncounted: false},
+      read: {...readOptions(this.#options), asKafka: true},
       tell: finding => found.add(finding),
       async watch(visitor, file, tell) {
         const classified = classify(file.name, await file.read(0, headBytes), file.size)

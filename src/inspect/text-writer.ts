@@ -19,7 +19,8 @@ import {escapedString} from '../log/text/encodings.js'
 import type {Dialect} from '../log/text/field-text.js'
 import {FinalReport} from '../log/text/final-report.js'
 import {LineWriter, type Write} from '../log/text/line-writer.js'
-import {LogText, writeFinding} from '../log/text/log-text.js'
+import {writeFinding} from '../log/text/finding-line.js'
+import {LogText} from '../log/text/log-text.js'
 import type {Report} from '../log/verify/report.js'
 import {KxError} from '../util/errors.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter, FollowedLog, Following} from './job.js'
@@ -167,7 +168,7 @@ export class TextWriter implements DumpWriter {
     this.#line(`Log starting offset: ${input.classified.name.offset}`)
     const deepIteration = printDataLog || (options.deepIteration ?? false)
     const text = new LogText(this.#out, {...options, path, name, dialect: this.#dialect, printDataLog, deepIteration})
-    const reading = {...from, givesUncounted: this.#dialect === 'kx'}
+    const reading = {...from, asKafka: this.#dialect === 'kafka'}
     const end = await readLog(input.file, options.wrap?.(text) ?? text, reading)
     text.end(end)
     return {findings: text.findings, untold: text.untold}

@@ -1,8 +1,9 @@
 import {PassingVisitor} from '../log/passing-visitor.js'
-import {type BatchCursor, miscounted} from '../log/batch-cursor.js'
+import type {BatchCursor} from '../log/batch-cursor.js'
 import type {Finding} from '../log/finding.js'
 import type {Damage, LogVisitor} from '../log/read-log.js'
-import {damageCodes, recordsCode} from '../log/verify/code-of.js'
+import type {RecordsProblem} from '../log/records-problem.js'
+import {damageCodes, recordsCodes, recordsText} from '../log/verify/code-of.js'
 import {findingOf} from '../log/verify/codes.js'
 import {plural} from '../util/format.js'
 
@@ -38,14 +39,12 @@ export class WatchingVisitor extends PassingVisitor {
     return wanted
   }
 
-  override recordsDone(problem: string | undefined): void {
+  override recordsDone(problem: RecordsProblem | undefined): void {
     this.visitor.recordsDone?.(problem)
     if (problem === undefined || this.#batch === undefined) return
     const {position, baseOffset: offset} = this.#batch
-    const explanation = problem.startsWith(miscounted)
-      ? `${problem}.`
-      : `Not all records of this batch can be read: ${problem}.`
-    this.#tell(findingOf(recordsCode(problem), {file: this.#file, position, offset, explanation}))
+    const explanation = `${sentence(recordsText(problem))}.`
+    this.#tell(findingOf(recordsCodes[problem.kind], {file: this.#file, position, offset, explanation}))
   }
 
   override damage(damage: Damage): void {
@@ -72,4 +71,8 @@ export function damageFinding(damage: Damage, file: string, preallocated: boolea
   const explanation = `${plural(sizeInBytes, 'byte is', 'bytes are')} no batch: ${reason}.`
   const offset = baseOffset === undefined ? {} : {offset: baseOffset}
   return findingOf(damageCodes[kind], {file, position, ...offset, explanation})
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -5,6 +5,7 @@ import {crc32c} from './crc32c.js'
 import {legacyAt, LegacyMessage} from './legacy-message.js'
 import {LegacyRecords} from './legacy-records.js'
 import {type RecordBase, RecordCursor} from './record-cursor.js'
+import {behindTheLast, type RecordsProblem, unreadable} from './records-problem.js'
 
 /** Where the fields of a record batch of magic 2 lie (org.apache.kafka.common.record.DefaultRecordBatch). */
 export const at = {
@@ -56,11 +57,15 @@ export class BatchCursor {
   #legacyBaseOffset: bigint | undefined
   #outlet: Outlet | undefined
   #recordsLeft = 0
-  #problem: string | undefined
+  #problem: RecordsProblem | undefined
   #remarks: readonly string[] = noRemarks
 
-  /** Records that are there whole are given even if the header does not count them; {@link problem} then says so. */
-  givesUncounted = false
+  /**
+   * As Kafka reads: only those records are given that the header counts, and what is wrong with the sizes in a message of
+   * magic 0 or 1 is a failure of that record alone. Else all records are given that are there whole, and {@link problem} says
+   * what is wrong with their number.
+   */
+  asKafka = false
 
   /** For the scanner: the batch lies in `bytes` from `start`, whole. */
   place(bytes: Buffer, start: number, sizeInBytes: number, position: number): void {
@@ -217,13 +222,12 @@ export class BatchCursor {
 
   /**
    * Visits the records in order, with one cursor that is reused. Returns why the rest of them could not be read, if so:
-   * the records before the damage have then been visited; of a damaged compressed stream there are none. Never throws on
-   * any bytes.
+   * the records before the damage have then been visited. Never throws on any bytes.
    */
   records(visit: (record: RecordCursor) => void): string | undefined {
     this.openRecords()
     for (let record = this.nextRecord(); record; record = this.nextRecord()) visit(record)
-    return this.problem
+    return this.problem?.reason
   }
 
   /**
@@ -234,7 +238,7 @@ export class BatchCursor {
     this.#problem = undefined
     this.#remarks = noRemarks
     this.#recordsLeft = 0
-    if (!this.isWhole) this.#problem = 'the batch is too large to be held in memory'
+    if (!this.isWhole) this.#problem = unreadable('the batch is too large to be held in memory')
     else if (this.isLegacy) return this.#openLegacy(atMost)
     else return this.#open(atMost)
     return undefined
@@ -248,16 +252,17 @@ export class BatchCursor {
     if (!record.next()) {
       const number = this.recordsCount - this.#recordsLeft + 1
       const hint = number === 1 && this.codec === 'none' ? codecHint(this.storedRecords) : ''
-      this.#problem = `record ${number} of ${this.recordsCount}: ${record.problem}${hint}`
+      // What is wrong with the codec's stream explains what is wrong with its records.
+      this.#problem ??= unreadable(`record ${number} of ${this.recordsCount}: ${record.problem}${hint}`)
       this.#recordsLeft = 0
       return undefined
     }
-    if (--this.#recordsLeft === 0) this.#checkRest()
+    if (--this.#recordsLeft === 0 && this.#problem === undefined) this.#checkRest()
     return record
   }
 
   /** Why not all records could be read; complete once {@link nextRecord} gave `undefined`. */
-  get problem(): string | undefined {
+  get problem(): RecordsProblem | undefined {
     return this.#problem
   }
 
@@ -267,7 +272,7 @@ export class BatchCursor {
   }
 
   /** For the reader of large batches: what it found when it streamed the records. */
-  settle(problem: string | undefined, remarks: readonly string[]): void {
+  settle(problem: RecordsProblem | undefined, remarks: readonly string[]): void {
     this.#problem = problem
     this.#remarks = remarks
   }
@@ -291,27 +296,29 @@ export class BatchCursor {
 
   #open(atMost: number): 'too-large' | undefined {
     const {recordsCount, codec} = this
-    if (recordsCount < 0) {
-      this.#problem = `record count ${recordsCount}`
-      if (!this.givesUncounted) return undefined
+    if (recordsCount < 0 && this.asKafka) {
+      this.#problem = behindTheLast(recordsCount, 0, 0)
+      return undefined
     }
     const blob = this.#bytes.subarray(this.#start + at.records, this.#start + this.sizeInBytes)
     if (codec !== 'none') this.#outlet ??= new Outlet()
     const content = uncompressed(codec, blob, {outlet: this.#outlet, atMost})
-    if ('unreadable' in content) {
-      this.#problem = `the ${codec} records can't be decoded: ${content.unreadable}`
-      return content.tooLarge ? 'too-large' : undefined
+    if (content.unreadable !== undefined) {
+      const kind = content.tooLarge ? 'too-large' : 'unreadable'
+      this.#problem = {kind, reason: `the ${codec} records can't be decoded: ${content.unreadable}`}
+      if (content.tooLarge) return 'too-large'
     }
     this.#remarks = content.remarks
     this.#recordsLeft = Math.max(0, recordsCount)
     this.#record.open(content.bytes, this.recordBase)
-    if (recordsCount <= 0) this.#checkRest()
+    if (recordsCount <= 0 && this.#problem === undefined) this.#checkRest()
     return undefined
   }
 
   #openLegacy(atMost: number): 'too-large' | undefined {
     this.#legacy ??= new LegacyRecords()
-    const result = this.#legacy.open(this.#bytes, this.#start, this.sizeInBytes, this.#logAppendTime, atMost)
+    const options = {logAppendTime: this.#logAppendTime, atMost, asKafka: this.asKafka}
+    const result = this.#legacy.open(this.#bytes, this.#start, this.sizeInBytes, options)
     this.#problem = this.#legacy.problem
     this.#remarks = this.#legacy.remarks
     this.#recordsLeft = 1
@@ -330,7 +337,7 @@ export class BatchCursor {
     if (this.#legacyBaseOffset === undefined) {
       const records = new LegacyRecords()
       const record = new RecordCursor()
-      records.open(this.#bytes, this.#start, this.sizeInBytes, undefined)
+      records.open(this.#bytes, this.#start, this.sizeInBytes)
       this.#legacyBaseOffset = records.next(record) ? record.offset : this.lastOffset
     }
     return this.#legacyBaseOffset
@@ -338,13 +345,9 @@ export class BatchCursor {
 
   #checkRest(): void {
     const {bytesLeft} = this.#record
-    if (bytesLeft === 0) return
-    const {recordsCount} = this
-    if (recordsCount >= 0) this.#problem = `${bytesLeft} bytes behind the last of ${recordsCount} records`
-    const uncounted = this.givesUncounted ? this.#uncounted() : 0
-    if (uncounted === 0) return
-    this.#recordsLeft = uncounted
-    this.#problem = `${miscounted} ${recordsCount} records, and ${Math.max(0, recordsCount) + uncounted} are there`
+    if (bytesLeft === 0 && this.recordsCount >= 0) return
+    this.#recordsLeft = this.asKafka ? 0 : this.#uncounted()
+    this.#problem = behindTheLast(this.recordsCount, bytesLeft, this.#recordsLeft)
   }
 
   /** Records behind those that the header counts; 0 if what is there is anything else. */
@@ -380,9 +383,6 @@ export class BatchCursor {
     return !this.isLegacy && (this.#bytes[this.#start + at.attributes + 1]! & bit) !== 0
   }
 }
-
-/** How {@link BatchCursor.problem} begins where all records can be read, and only their number is wrong. */
-export const miscounted = 'the header says'
 
 function exact(value: number): number {
   return Number.isSafeInteger(value) ? value : Number.NaN

@@ -16,18 +16,17 @@ export function codecName(attributes: number): CodecName {
   return codecNames[attributes & 0x07] ?? 'unknown'
 }
 
-/** Records as they lie in memory once they are uncompressed, or why they can't be had. */
-export type Uncompressed =
-  | {
-      readonly bytes: Buffer
-      /** What is odd in the codec's stream and no error to Kafka, e.g. bytes behind its end. */
-      readonly remarks: readonly string[]
-    }
-  | {
-      readonly unreadable: string
-      /** The plain bytes are more than were allowed; nothing else is known to be wrong. */
-      readonly tooLarge: boolean
-    }
+/** Records as they lie in memory once they are uncompressed. */
+export interface Uncompressed {
+  /** All of them, or those before the damage. */
+  readonly bytes: Buffer
+  /** What is odd in the codec's stream and no error to Kafka, e.g. bytes behind its end. */
+  readonly remarks: readonly string[]
+  /** Why these are not all. */
+  readonly unreadable?: string
+  /** The plain bytes are more than were allowed; nothing else is known to be wrong. */
+  readonly tooLarge?: boolean
+}
 
 export interface UncompressOptions {
   /** Most plain bytes; default 64 MiB. */
@@ -57,7 +56,7 @@ export function codecIsReady(codec: CodecName): boolean {
 
 /**
  * The one place where codecs come in: the records of a compressed batch are one blob in that codec's own stream format.
- * `none` is not copied. What Kafka's reader refuses is refused.
+ * `none` is not copied. What Kafka's reader refuses is refused, and what comes before it given.
  */
 export function uncompressed(codec: CodecName, bytes: Buffer, options: UncompressOptions = {}): Uncompressed {
   if (codec === 'none') return {bytes, remarks: noRemarks}
@@ -69,27 +68,28 @@ export function uncompressed(codec: CodecName, bytes: Buffer, options: Uncompres
     else if (codec === 'snappy') toEnd(decodeSnappy(inlet, outlet))
     else if (codec === 'lz4') toEnd(decodeLz4(inlet, outlet, magic === 0))
     else if (codec === 'zstd') decodeZstd(inlet, outlet, atMost)
-    else return {unreadable: 'a codec that is not known', tooLarge: false}
+    else throw new CodecError('a codec that is not known')
     return {bytes: outlet.plain, remarks: outlet.remarks}
   } catch (error) {
-    if (error instanceof CodecError) return {unreadable: error.message, tooLarge: error.tooLarge}
-    throw error
+    if (!(error instanceof CodecError)) throw error
+    const {message: unreadable, tooLarge} = error
+    return {bytes: outlet.plain, remarks: outlet.remarks, unreadable, tooLarge}
   }
 }
 
 /**
  * {@link uncompressed} for what is too large to be held: plain bytes in pieces, as views that last until the next piece is
- * asked for. `stored` may give views too. Remarks are added to a list. `none` passes through.
- * @throws CodecError
+ * asked for. `stored` may give views too; it may be called twice. Remarks are added to a list. `none` passes through.
+ * @throws CodecError after what comes before the damage
  */
 export async function* plainPieces(
   codec: CodecName,
-  stored: AsyncIterable<Buffer>,
+  stored: () => AsyncIterable<Buffer>,
   {magic = 2, remarks = []}: {readonly magic?: number; readonly remarks?: string[]} = {},
 ): AsyncGenerator<Buffer, void, void> {
-  if (codec === 'none') yield* stored
+  if (codec === 'none') yield* stored()
   else if (codec === 'gzip') yield* gzipPieces(stored, remarks)
-  else yield* decodedPieces(codec, stored, magic, remarks)
+  else yield* decodedPieces(codec, stored(), magic, remarks)
 }
 
 async function* decodedPieces(
@@ -105,9 +105,10 @@ async function* decodedPieces(
   const source = stored[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const {done, value} = decoding.next()
+      const {done, value, damage} = nextOf(decoding)
       if (output.length > 0) yield output.plain
       output.length = 0
+      if (damage) throw damage
       if (done) break
       if (value === 0) continue
       const piece = await source.next()
@@ -118,6 +119,17 @@ async function* decodedPieces(
   } finally {
     decoding.return()
     await source.return?.()
+  }
+}
+
+/** The next step of a decoder; what is wrong is told after what was decoded before it. */
+function nextOf(decoding: Decoding): {readonly done: boolean; readonly value: number; readonly damage?: CodecError} {
+  try {
+    const {done, value} = decoding.next()
+    return {done: done ?? false, value: value ?? 0}
+  } catch (error) {
+    if (error instanceof CodecError) return {done: true, value: 0, damage: error}
+    throw error
   }
 }
 

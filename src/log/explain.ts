@@ -81,10 +81,14 @@ async function current(walk: Fields, end: number): Promise<void> {
   if (codec === 'none') return records(walk, walk.bytes.subarray(0, end), count)
   await prepareCodec(codec)
   const plain = uncompressed(codec, stored, {atMost: maxPlainBytes})
-  const told = 'bytes' in plain ? `${plain.bytes.length} bytes once they are uncompressed` : plain.unreadable
+  const told = plain.unreadable ?? `${plain.bytes.length} bytes once they are uncompressed`
   walk.take(stored.length, 'records', `${codec}, ${stored.length} bytes: ${told}`, 0)
-  if ('unreadable' in plain) throw new Cut(plain.unreadable)
-  records(new Fields(plain.bytes, 0, 'plain', walk.fields), plain.bytes, count)
+  try {
+    records(new Fields(plain.bytes, 0, 'plain', walk.fields), plain.bytes, count)
+  } catch (error) {
+    throw plain.unreadable !== undefined && error instanceof Cut ? new Cut(plain.unreadable) : error
+  }
+  if (plain.unreadable !== undefined) throw new Cut(plain.unreadable)
 }
 
 function attributesText(value: number): string {

@@ -3,6 +3,7 @@ import type {BatchCursor} from './batch-cursor.js'
 import type {CodecName} from './codecs.js'
 import type {LogVisitor} from './read-log.js'
 import type {RecordCursor} from './record-cursor.js'
+import type {RecordsProblem} from './records-problem.js'
 
 /** What is to be shown: a batch whose header is refused is not shown, nor are its records. */
 export interface LogFilter {
@@ -121,7 +122,7 @@ export class FilteredVisitor extends PassingVisitor {
     if (this.#wanted) this.visitor.record(record)
   }
 
-  override recordsDone(problem: string | undefined): void {
+  override recordsDone(problem: RecordsProblem | undefined): void {
     // Records that can't be read might have matched.
     if (problem !== undefined) this.#show()
     if (this.#pending === undefined && this.#wanted) this.visitor.recordsDone?.(problem)

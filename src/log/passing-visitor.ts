@@ -1,6 +1,7 @@
 import type {BatchCursor} from './batch-cursor.js'
 import type {Damage, LogVisitor} from './read-log.js'
 import type {RecordCursor} from './record-cursor.js'
+import type {RecordsProblem} from './records-problem.js'
 
 /** A visitor in front of another one: passes on whatever it does not do itself. */
 export abstract class PassingVisitor implements LogVisitor {
@@ -18,7 +19,7 @@ export abstract class PassingVisitor implements LogVisitor {
     this.visitor.record(record)
   }
 
-  recordsDone(problem: string | undefined): void {
+  recordsDone(problem: RecordsProblem | undefined): void {
     this.visitor.recordsDone?.(problem)
   }
 

@@ -5,7 +5,8 @@ import {crc32c} from './crc32c.js'
 import {type Damage, damageKind, isZero, mayBegin, plausibleBytes} from './damage.js'
 import {fitsItsLength, HeldSource, LengthJudge, type Suspect} from './false-length.js'
 import type {RecordCursor} from './record-cursor.js'
-import {streamRecords, tooManyBytes} from './record-stream.js'
+import {streamRecords} from './record-stream.js'
+import type {RecordsProblem} from './records-problem.js'
 import {BatchFinder, crcOfRange, zeroRun} from './resync.js'
 import {type ScanProblem, Walk} from './scan.js'
 
@@ -17,7 +18,7 @@ export interface LogVisitor {
   batch(batch: BatchCursor): boolean
   record(record: RecordCursor): void
   /** After the records of a batch, if they were wanted. `problem`: why not all of them could be read. */
-  recordsDone?(problem: string | undefined): void
+  recordsDone?(problem: RecordsProblem | undefined): void
   damage?(damage: Damage): void
   /** True: nothing more is given until {@link drain} has ended. Asked after each record and each batch. */
   readonly full?: boolean
@@ -38,8 +39,8 @@ export interface ReadOptions {
   readonly resynchronise?: boolean
   /** The plain size that a compressed batch may have; beyond it its `problem` says so. Default 1 GiB: it is streamed. */
   readonly maxDecompressedBytes?: number
-  /** Records that are there whole are given even if the header does not count them (if they are held). Default false. */
-  readonly givesUncounted?: boolean
+  /** See {@link BatchCursor.asKafka}. Default false. */
+  readonly asKafka?: boolean
   /** Bytes asked of the source at once, and the size above which a batch is streamed. Default 1 MiB and 4 MiB. */
   readonly chunkBytes?: number
   readonly wholeBatchBytes?: number
@@ -69,7 +70,7 @@ const maxDecompressedBytes = 1_073_741_824
  * One read of the source is under way at a time, and what it gave is not used after the next: it may read into the same
  * memory again. Batches up to `wholeBatchBytes` are held; of larger ones the header is shown after a pass for the CRC. Records
  * of up to 1 MiB in all are decoded at once; more are streamed (memory grows to the largest of them). A compressed stream that is
- * damaged gives no record if it is held, as in Kafka, and those before the damage if it is streamed.
+ * damaged gives the records before the damage; of zstd that is streamed, those before the damaged block.
  */
 export async function readLog(source: ByteSource, visitor: LogVisitor, options: ReadOptions = {}): Promise<LogEnd> {
   return new Reading(source, visitor, options).run()
@@ -104,7 +105,7 @@ class Reading {
       chunkBytes: options.chunkBytes ?? chunkBytes,
       wholeBatchBytes: this.#wholeBytes,
     })
-    this.#walk.batch.givesUncounted = options.givesUncounted ?? false
+    this.#walk.batch.asKafka = options.asKafka ?? false
     this.#end = options.from ?? 0
     this.#known = new HeldSource(source)
     this.#finder = new BatchFinder(this.#known, this.#walk.size, options.signal)
@@ -144,10 +145,7 @@ class Reading {
     if (!this.visitor.batch(batch)) return undefined
     const atMost = Math.min(this.#wholeBytes, wholePlainBytes, this.#plainBytes)
     if (batch.openRecords(atMost) !== 'too-large') return this.#records(batch)
-    if (atMost < this.#plainBytes) return this.#streamed(batch, () => once(batch.storedRecords))
-    batch.settle(tooManyBytes(batch, this.#plainBytes), [])
-    this.visitor.recordsDone?.(batch.problem)
-    return undefined
+    return this.#streamed(batch, () => once(batch.storedRecords))
   }
 
   #records(batch: BatchCursor): Promise<void> | undefined {

@@ -1,3 +1,5 @@
+import {javaText} from '../util/java-text.js'
+import type {LegacyFailure, LegacyRecord} from './legacy-message.js'
 import {incrementedSequence} from './sequence.js'
 
 /** A header of a record. Keys may repeat, and their order is kept. */
@@ -18,20 +20,6 @@ export interface RecordBase {
   readonly baseSequence: number
   /** Overrides the timestamps of all records. */
   readonly logAppendTime: bigint | undefined
-}
-
-/** A message of magic 0 or 1, as whoever reads those formats hands it to the cursor. Positions are in `source`. */
-export interface LegacyRecord {
-  readonly source: Buffer
-  readonly sizeInBytes: number
-  readonly offset: bigint
-  readonly timestamp: bigint
-  readonly keyAt: number
-  readonly keySize: number
-  readonly valueAt: number
-  readonly valueSize: number
-  readonly crc: number
-  readonly crcIsRight: boolean
 }
 
 const noSequence = -1
@@ -64,6 +52,8 @@ export class RecordCursor {
   isLegacy = false
   crc = 0
   crcIsRight = true
+  /** Of a legacy record whose sizes are wrong, if it was read as Kafka does. */
+  failure: LegacyFailure | undefined
 
   #position = 0
   /** Of the bytes that may be read. */
@@ -97,6 +87,7 @@ export class RecordCursor {
     this.isLegacy = false
     this.crc = 0
     this.crcIsRight = true
+    this.failure = undefined
   }
 
   /** For the reader of large batches: the next record is at `position`, and whole if `limit` allows. */
@@ -120,6 +111,7 @@ export class RecordCursor {
     this.valueSize = record.valueSize
     this.crc = record.crc
     this.crcIsRight = record.crcIsRight
+    this.failure = record.failure
     this.offsetDelta = 0
     this.#timestampDelta = 0
     this.#logAppendTime = undefined
@@ -156,11 +148,13 @@ export class RecordCursor {
   }
 
   get key(): Buffer | null {
-    return this.keySize < 0 ? null : this.source.subarray(this.keyAt, this.keyAt + this.keySize)
+    return this.keySize < 0 || this.failure?.key !== undefined
+      ? null
+      : this.source.subarray(this.keyAt, this.keyAt + this.keySize)
   }
 
   get value(): Buffer | null {
-    return this.valueSize < 0 ? null : this.source.subarray(this.valueAt, this.valueAt + this.valueSize)
+    return this.valueSize < 0 || this.failure ? null : this.source.subarray(this.valueAt, this.valueAt + this.valueSize)
   }
 
   /** Read anew on each call: headers are rare, and the hot loop pays nothing for them. */
@@ -170,7 +164,7 @@ export class RecordCursor {
     this.#position = this.#headersAt
     for (let n = 0; n < this.headerCount; n++) {
       const keyBytes = this.#view(this.#varint())
-      headers.push({key: keyBytes.toString('utf8'), keyBytes, value: this.#nullable(this.#varint())})
+      headers.push({key: javaText(keyBytes), keyBytes, value: this.#nullable(this.#varint())})
     }
     this.#position = resume
     return headers

@@ -6,6 +6,10 @@ import {CodecError, type Outlet} from './stream.js'
 
 interface Blocks {
   readonly memory: {readonly buffer: ArrayBuffer; grow(pages: number): number}
+  /** After damage: where the plain bytes before it end. */
+  readonly reached: {readonly value: number}
+  /** Matches with the distance 0 in the LZ4 block. */
+  readonly hollow: {readonly value: number}
   /** Decodes [at, end) to `to`, at most up to `limit`: the end of the plain bytes, or what is damaged, below 0. */
   lz4(at: number, end: number, to: number, limit: number): number
   /** The same for the elements of a Snappy block, which must end at `limit`. */
@@ -36,14 +40,16 @@ const pageBytes = 65_536
 let blocks: Blocks | undefined
 let memory = Buffer.alloc(0)
 
-/** Appends a decoded LZ4 block of at most `most` plain bytes. @throws CodecError */
+/** Appends a decoded LZ4 block of at most `most` plain bytes; before an error, those before the damage. @throws CodecError */
 export function appendLz4Block(source: Buffer, at: number, end: number, outlet: Outlet, most: number): void {
-  const {lz4} = loaded()
+  const {lz4, hollow} = loaded()
   const to = place(source, at, end, most)
   append('LZ4', lz4(0, end - at, to, to + most), to, outlet)
+  if (hollow.value > 0)
+    outlet.remarks.push('an LZ4 block with a match of the distance 0, which stands for nothing: zeros')
 }
 
-/** Appends a decoded raw Snappy block. @throws CodecError */
+/** Appends a decoded raw Snappy block; before an error, the plain bytes before the damage. @throws CodecError */
 export function appendSnappyBlock(source: Buffer, at: number, end: number, outlet: Outlet): void {
   const {snappy} = loaded()
   const {size, bytes} = snappySize(source, at, end)
@@ -81,8 +87,8 @@ function place(source: Buffer, at: number, end: number, most: number): number {
 }
 
 function append(codec: string, result: number, from: number, outlet: Outlet): void {
+  outlet.append(memory.subarray(from, result < 0 ? loaded().reached.value : result))
   if (result < 0) throw new CodecError(`a damaged ${codec} block: ${damage[result]}`)
-  outlet.append(memory.subarray(from, result))
 }
 
 function loaded(): Blocks {

@@ -1,26 +1,31 @@
 import {createInflateRaw, crc32, type InflateRaw} from 'node:zlib'
 import {checkTrailer, cutHeader, headerEnd, trailerBytes} from './gzip.js'
+import {piecesBeforeDamage} from './gzip-rescue.js'
 import {CodecError} from './stream.js'
 
 /** A header may have a name and a comment; more than this it has not. */
 const headerBytesAtMost = 1_048_576
 
-/** `decodeGzip` in pieces: the same streams are read, with the same remarks. @throws CodecError */
+/**
+ * `decodeGzip` in pieces: the same streams are read, with the same remarks.
+ * @param stored Asked for anew where the stream is damaged
+ * @throws CodecError
+ */
 export async function* gzipPieces(
-  stored: AsyncIterable<Buffer>,
+  stored: () => AsyncIterable<Buffer>,
   remarks: string[],
 ): AsyncGenerator<Buffer, void, void> {
-  const input = new Input(stored)
+  const input = new Input(stored())
   try {
     for (let member = 1; ; member++) {
-      const start = await input.header()
+      const start = await input.header(remarks)
       if (typeof start === 'string') {
         if (member === 1) throw new CodecError(start)
         remarks.push(`${await input.drain()} bytes behind the gzip stream`)
         return
       }
       input.use(start)
-      yield* memberPieces(input)
+      yield* memberPieces(input, stored)
       if (!(await input.hold(1))) return
     }
   } finally {
@@ -28,23 +33,28 @@ export async function* gzipPieces(
   }
 }
 
-async function* memberPieces(input: Input): AsyncGenerator<Buffer, void, void> {
+async function* memberPieces(input: Input, stored: () => AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+  const start = input.position
   const inflate = createInflateRaw({chunkSize: 65_536})
   let failure: unknown
   const feeding = feed(inflate, input).catch(error => {
     failure = error
     inflate.destroy()
   })
-  let [checksum, size] = [0, 0]
+  let [checksum, size, given] = [0, 0, 0]
   try {
     for await (const piece of inflate as AsyncIterable<Buffer>) {
       checksum = crc32(piece, checksum)
       size = (size + piece.length) % 2 ** 32
+      given += piece.length
       yield piece
     }
   } catch (error) {
-    failure ??= new CodecError(`a damaged gzip stream: ${(error as Error).message}`)
-    throw failure
+    if (failure !== undefined) throw failure
+    inflate.destroy()
+    await feeding
+    yield* piecesBeforeDamage(stored, start, given)
+    throw new CodecError(`a damaged gzip stream: ${(error as Error).message}`)
   } finally {
     inflate.destroy()
     await feeding
@@ -68,6 +78,8 @@ async function feed(inflate: InflateRaw, input: Input): Promise<void> {
 class Input {
   /** Copies: the source may read into the same memory again. */
   held: Buffer = Buffer.alloc(0)
+  /** Of what is held, in the stream, after {@link use}. */
+  position = 0
   /** Bytes before those that are held, since the last {@link use}. */
   #passed = 0
   readonly #pieces: AsyncIterator<Buffer>
@@ -96,9 +108,9 @@ class Input {
   }
 
   /** Where the header ends that is held, or why it is none. */
-  async header(): Promise<number | string> {
+  async header(remarks: string[]): Promise<number | string> {
     for (;;) {
-      const end = headerEnd(this.held, 0)
+      const end = headerEnd(this.held, 0, remarks)
       if (end !== cutHeader || this.held.length > headerBytesAtMost) return end
       if (!(await this.hold(this.held.length + 1))) return end
     }
@@ -107,6 +119,7 @@ class Input {
   /** So many bytes are used up, counted from what was held after the last call. */
   use(count: number): void {
     this.held = this.held.subarray(count - this.#passed)
+    this.position += count
     this.#passed = 0
   }
 

@@ -1,4 +1,4 @@
-import {crc32, inflateRawSync} from 'node:zlib'
+import {constants, crc32, inflateRawSync} from 'node:zlib'
 import {CodecError, type Inlet, type Outlet} from './stream.js'
 
 const flags = {headerChecksum: 0x02, extra: 0x04, name: 0x08, comment: 0x10, reserved: 0xe0} as const
@@ -14,18 +14,18 @@ export const trailerBytes = 8
 export function decodeGzip(inlet: Inlet, outlet: Outlet, atMost: number): void {
   const {bytes} = inlet
   for (let member = 1; ; member++) {
-    const start = headerEnd(bytes, inlet.at)
+    const start = headerEnd(bytes, inlet.at, outlet.remarks)
     if (typeof start === 'string') {
       if (member === 1) throw new CodecError(start)
       outlet.remarks.push(`${bytes.length - inlet.at} bytes behind the gzip stream`)
       return
     }
     inlet.at = start
-    const plain = inflated(inlet, Math.max(atMost - outlet.length, 0), atMost)
+    const plain = inflated(inlet, outlet, atMost)
+    outlet.append(plain)
     if (bytes.length - inlet.at < trailerBytes) throw new CodecError('the gzip stream has no trailer')
     checkTrailer(bytes, inlet.at, crc32(plain), plain.length)
     inlet.at += trailerBytes
-    outlet.append(plain)
     if (inlet.at === bytes.length) return
   }
 }
@@ -39,10 +39,12 @@ export function checkTrailer(bytes: Buffer, at: number, checksum: number, size: 
   if (saidSize !== size) throw new CodecError(`the gzip stream says ${saidSize} plain bytes, and has ${size}`)
 }
 
-function inflated(inlet: Inlet, atMost: number, limit: number): Buffer {
+/** Before an error, what comes before the damage is put out. */
+function inflated(inlet: Inlet, outlet: Outlet, limit: number): Buffer {
+  const input = inlet.bytes.subarray(inlet.at)
+  const atMost = Math.max(limit - outlet.length, 1)
   try {
-    const input = inlet.bytes.subarray(inlet.at)
-    const options = {info: true, maxOutputLength: Math.max(atMost, 1), chunkSize: 65_536}
+    const options = {info: true, maxOutputLength: atMost, chunkSize: 65_536}
     const {buffer, engine} = inflateRawSync(input, options) as unknown as {
       readonly buffer: Buffer
       readonly engine: {readonly bytesWritten: number}
@@ -52,17 +54,35 @@ function inflated(inlet: Inlet, atMost: number, limit: number): Buffer {
   } catch (error) {
     const {code, message} = error as NodeJS.ErrnoException
     if (code === 'ERR_BUFFER_TOO_LARGE') throw new CodecError(`more than ${limit} plain bytes`, {tooLarge: true})
+    outlet.append(beforeDamage(input, atMost))
     throw new CodecError(`a damaged gzip stream: ${message}`)
   }
 }
 
+/** What the longest beginning of the stream gives that is not damaged. */
+function beforeDamage(input: Buffer, atMost: number): Buffer {
+  let plain: Buffer = Buffer.alloc(0)
+  // A stream that only ends too early is one of them.
+  let [right, wrong] = [0, input.length + 1]
+  while (wrong - right > 1) {
+    const middle = wrong > input.length ? input.length : (right + wrong) >> 1
+    try {
+      const options = {finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: atMost, chunkSize: 65_536}
+      plain = inflateRawSync(input.subarray(0, middle), options)
+      right = middle
+    } catch {
+      wrong = middle
+    }
+  }
+  return plain
+}
+
 /** Where the deflated bytes begin, or why this is no header of a member. */
-export function headerEnd(bytes: Buffer, at: number): number | string {
+export function headerEnd(bytes: Buffer, at: number, remarks: string[]): number | string {
   if (bytes.length - at < fixedHeaderBytes) return cutHeader
   if (bytes.readUInt16LE(at) !== 0x8b1f) return `no gzip stream: it begins with ${bytes.toString('hex', at, at + 2)}`
   const [method, flg] = [bytes[at + 2] as number, bytes[at + 3] as number]
   if (method !== 8) return `a gzip stream of the method ${method}`
-  if ((flg & flags.reserved) !== 0) return 'a gzip stream with reserved flags'
   let end = at + fixedHeaderBytes
   if (flg & flags.extra) end += 2 + (end + 2 <= bytes.length ? bytes.readUInt16LE(end) : 0)
   if (flg & flags.name) end = afterZero(bytes, end)
@@ -73,7 +93,10 @@ export function headerEnd(bytes: Buffer, at: number): number | string {
       return 'the checksum of the gzip header is wrong'
     end += 2
   }
-  return end > bytes.length ? cutHeader : end
+  if (end > bytes.length) return cutHeader
+  // Java's reader does not look at them.
+  if ((flg & flags.reserved) !== 0) remarks.push('the gzip header has reserved flags')
+  return end
 }
 
 function afterZero(bytes: Buffer, at: number): number {

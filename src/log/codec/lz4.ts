@@ -1,5 +1,5 @@
 import {appendLz4Block} from './block-decoder.js'
-import {CodecError, type Decoding, type Inlet, type Outlet} from './stream.js'
+import {CodecError, type Decoding, type Inlet, type Outlet, rescue} from './stream.js'
 import {XxHash32, xxhash32} from './xxhash32.js'
 
 // The LZ4 frame as Kafka reads it (org.apache.kafka.common.compress.Lz4BlockInputStream; LZ4 frame format 1.5.1): one frame
@@ -81,8 +81,13 @@ function* block(
   content: XxHash32 | undefined,
 ): Decoding {
   if (size > blockBytes) throw new CodecError(`an LZ4 block of ${size} bytes, and the frame allows ${blockBytes}`)
-  yield* inlet.need(size + (blockChecksum ? 4 : 0), 'a block of the LZ4 frame')
+  const cut = yield* inlet.upTo(size + (blockChecksum ? 4 : 0), 'a block of the LZ4 frame')
   const {bytes, at} = inlet
+  if (cut !== undefined) {
+    if (isStored) outlet.append(bytes.subarray(at, at + Math.min(size, inlet.left)))
+    else rescue(() => appendLz4Block(bytes, at, at + Math.min(size, inlet.left), outlet, blockBytes))
+    throw new CodecError(cut)
+  }
   if (blockChecksum && bytes.readUInt32LE(at + size) !== xxhash32(bytes, at, at + size)) {
     throw new CodecError('the checksum of an LZ4 block is wrong')
   }

@@ -1,5 +1,5 @@
 import {appendSnappyBlock} from './block-decoder.js'
-import {CodecError, type Decoding, type Inlet, type Outlet} from './stream.js'
+import {CodecError, type Decoding, type Inlet, type Outlet, rescue} from './stream.js'
 
 // Two forms occur: one raw Snappy block (librdkafka, kafkajs), and the stream of xerial's snappy-java: a header, then blocks
 // that each have their length before them; several such streams may be joined. Kafka's reader takes what begins with
@@ -16,25 +16,26 @@ const rawBytesAtMost = 0x7fff_ffff
 /** @throws CodecError */
 export function* decodeSnappy(inlet: Inlet, outlet: Outlet): Decoding {
   while (inlet.left < xerialHeaderBytes && !inlet.isLast) yield xerialHeaderBytes
-  const isXerial =
-    inlet.left >= xerialHeaderBytes && xerialMagic.compare(inlet.bytes, inlet.at, inlet.at + xerialMagic.length) === 0
-  yield* isXerial ? xerial(inlet, outlet) : raw(inlet, outlet)
+  yield* isXerial(inlet) ? xerial(inlet, outlet) : raw(inlet, outlet)
+}
+
+function isXerial({left, bytes, at}: Inlet): boolean {
+  return left >= xerialHeaderBytes && xerialMagic.compare(bytes, at, at + xerialMagic.length) === 0
 }
 
 function* xerial(inlet: Inlet, outlet: Outlet): Decoding {
-  headerRemarks(inlet, outlet, inlet.at + 8)
-  inlet.at += xerialHeaderBytes
+  let refused = header(inlet, outlet)
   while (yield* inlet.more()) {
     while (inlet.left < 4 && !inlet.isLast) yield 4
     if (inlet.left < 4) {
       outlet.remarks.push(`${inlet.left} bytes behind the last block of the Snappy stream`)
-      return
+      break
     }
     const length = inlet.bytes.readUInt32BE(inlet.at)
     if (length === joined) {
       yield* inlet.need(xerialHeaderBytes, 'the header of a joined Snappy stream')
-      headerRemarks(inlet, outlet, inlet.at + 8)
-      inlet.at += xerialHeaderBytes
+      const refusal = header(inlet, outlet)
+      refused ??= refusal
       continue
     }
     inlet.at += 4
@@ -42,15 +43,24 @@ function* xerial(inlet: Inlet, outlet: Outlet): Decoding {
     yield* block(inlet, outlet, length)
     yield 0
   }
+  if (refused !== undefined) throw new CodecError(refused)
 }
 
-function headerRemarks(inlet: Inlet, outlet: Outlet, at: number): void {
+/** Steps over a header. Why xerial's reader refuses the stream, if so; what comes can be read all the same. */
+function header(inlet: Inlet, outlet: Outlet): string | undefined {
+  const isWhole = isXerial(inlet)
+  const at = inlet.at + xerialMagic.length
   const [version, compatible] = [inlet.bytes.readInt32BE(at), inlet.bytes.readInt32BE(at + 4)]
+  inlet.at += xerialHeaderBytes
+  // Of a joined stream only the begin of the magic is looked for.
+  if (!isWhole) outlet.remarks.push('a joined Snappy stream whose magic is damaged')
+  else if (version < 1) return `a Snappy stream of version ${version}: Kafka reads those from 1 on`
   if (version !== 1 || compatible !== 1) {
     outlet.remarks.push(
       `the header of the Snappy stream has version ${version}, compatible with ${compatible}; it is 1 and 1`,
     )
   }
+  return undefined
 }
 
 function* raw(inlet: Inlet, outlet: Outlet): Decoding {
@@ -59,7 +69,11 @@ function* raw(inlet: Inlet, outlet: Outlet): Decoding {
 }
 
 function* block(inlet: Inlet, outlet: Outlet, length: number): Decoding {
-  yield* inlet.need(length, 'a block of the Snappy stream')
+  const cut = yield* inlet.upTo(length, 'a block of the Snappy stream')
+  if (cut !== undefined) {
+    rescue(() => appendSnappyBlock(inlet.bytes, inlet.at, inlet.at + inlet.left, outlet))
+    throw new CodecError(cut)
+  }
   appendSnappyBlock(inlet.bytes, inlet.at, inlet.at + length, outlet)
   inlet.at += length
 }

@@ -9,11 +9,20 @@ export class CodecError extends Error {
   }
 }
 
+/** Decodes what there is of a block that is cut: that it ends too early is known. @throws CodecError beyond the limit */
+export function rescue(decode: () => void): void {
+  try {
+    decode()
+  } catch (error) {
+    if (!(error instanceof CodecError) || error.tooLarge) throw error
+  }
+}
+
 /**
  * A decoder of one codec. It reads from an inlet, writes to an outlet, and yields where it has to be served: a number
  * above 0 is how many bytes the inlet must hold (it has fewer), 0 means that the outlet may be emptied. So the same code
  * decodes a blob at once and a stream in pieces.
- * @throws CodecError on a stream that is wrong
+ * @throws CodecError on a stream that is wrong, when what could be decoded before the damage is in the outlet
  */
 export type Decoding = Generator<number, void, void>
 
@@ -74,12 +83,19 @@ export class Inlet {
     return count
   }
 
-  /** Waits for so many bytes. @throws CodecError if the stream ends before */
-  *need(count: number, what: string): Decoding {
+  /** Waits for so many bytes, or as many as there are. Why they are too few, if so. */
+  *upTo(count: number, what: string): Generator<number, string | undefined, void> {
     while (this.left < count) {
-      if (this.isLast) throw new CodecError(`${what} is cut: ${count} bytes are needed, and ${this.left} are left`)
+      if (this.isLast) return `${what} is cut: ${count} bytes are needed, and ${this.left} are left`
       yield count
     }
+    return undefined
+  }
+
+  /** Waits for so many bytes. @throws CodecError if the stream ends before */
+  *need(count: number, what: string): Decoding {
+    const problem = yield* this.upTo(count, what)
+    if (problem !== undefined) throw new CodecError(problem)
   }
 }
 

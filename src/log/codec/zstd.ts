@@ -36,6 +36,10 @@ const leastTarget = 262_144
 const inputPiece = 131_072
 const windowAtMost = 67_108_864
 const outputPiece = 131_072
+/** WILDCOPY_OVERLENGTH of the library. */
+const overcopied = 32
+/** The library says how many bytes it wants next: those of a block and the header of the next one. */
+const blockHeaderBytes = 3
 
 let library: Library | undefined
 let loading: Promise<void> | undefined
@@ -65,7 +69,11 @@ async function load(): Promise<void> {
   await decoder.init()
 }
 
-/** Decodes all frames at once. @throws CodecError */
+/**
+ * Decodes all frames at once. What only the streaming decoder takes, which Kafka uses, is taken; before an error, what
+ * comes before the damage is put out.
+ * @throws CodecError
+ */
 export function decodeZstd(inlet: Inlet, outlet: Outlet, atMost: number): void {
   const {ZSTD_decompress} = loaded()
   const stored = inlet.bytes.subarray(inlet.at)
@@ -78,13 +86,56 @@ export function decodeZstd(inlet: Inlet, outlet: Outlet, atMost: number): void {
       outlet.append(bytesOf(target.pointer, size))
       return
     }
-    if (size !== targetTooSmall) throw wrong(size)
+    if (size !== targetTooSmall) break
     if (target.size >= atMost) throw new CodecError(`more than ${atMost} plain bytes`, {tooLarge: true})
     target.grow(Math.min(target.size * 4, atMost))
   }
+  rescue(inlet, outlet, stored.length)
+  // The streaming decoder, too, decodes it at once then.
+  if (saysContentSize(stored)) throw new CodecError('a damaged zstd stream: it is not what its frame says')
 }
 
-/** Decodes a stream in pieces. @throws CodecError */
+function saysContentSize(stored: Buffer): boolean {
+  return ((stored[4] ?? 0) & 0xe0) !== 0
+}
+
+/** The stored bytes are at `source`, and are damaged. */
+function rescue(inlet: Inlet, outlet: Outlet, storedBytes: number): void {
+  const before = outlet.length
+  try {
+    const decoding = streamZstd(inlet, outlet)
+    while (!decoding.next().done);
+  } catch (error) {
+    if (!(error instanceof CodecError) || error.tooLarge) throw error
+    const plain = bytesOf(target.pointer, beforeDamage(storedBytes))
+    const more = plain.subarray(outlet.length - before)
+    outlet.append(more)
+    throw error
+  }
+}
+
+/**
+ * How many bytes the library has decoded at `target` when it finds that the source is damaged. It doesn't say: they are
+ * those that don't depend on what was there before.
+ */
+function beforeDamage(storedBytes: number): number {
+  const {ZSTD_decompress} = loaded()
+  const decodedOver = (fill: number): Uint8Array => {
+    bytesOf(target.pointer, target.size).fill(fill)
+    ZSTD_decompress(target.pointer, target.size, source.pointer, storedBytes)
+    return bytesOf(target.pointer, target.size)
+  }
+  const first = decodedOver(0).slice()
+  const second = decodedOver(0xff)
+  const end = first.findIndex((byte, at) => byte !== second[at])
+  // It copies more at once than it needs.
+  return Math.max(0, (end < 0 ? first.length : end) - overcopied)
+}
+
+/**
+ * Decodes a stream in pieces, block by block: what comes before a damaged one is put out.
+ * @throws CodecError
+ */
 export function* streamZstd(inlet: Inlet, outlet: Outlet): Decoding {
   const {malloc, free, ZSTD_createDCtx, ZSTD_freeDCtx, ZSTD_decompressStream} = loaded()
   const context = ZSTD_createDCtx()
@@ -95,7 +146,8 @@ export function* streamZstd(inlet: Inlet, outlet: Outlet): Decoding {
     let unfinished = 0
     while (yield* inlet.more()) {
       if (unfinished === 0) yield* checkWindow(inlet)
-      const taken = Math.min(inlet.left, inputPiece)
+      const wanted = unfinished > blockHeaderBytes ? unfinished - blockHeaderBytes : Math.max(unfinished, 1)
+      const taken = Math.min(inlet.left, inputPiece, wanted)
       bytesOf(input, taken).set(inlet.bytes.subarray(inlet.at, inlet.at + taken))
       words(cursors).set([input, taken, 0])
       let filled: number

@@ -4,6 +4,7 @@ import {decodeMetadataRecord, type MetadataRecord} from '../metadata-records.js'
 import type {Finding} from '../finding.js'
 import type {LogVisitor} from '../read-log.js'
 import type {RecordCursor} from '../record-cursor.js'
+import type {RecordsProblem} from '../records-problem.js'
 import {findingOf} from '../verify/codes.js'
 import {endpointsOf} from './apply-cluster.js'
 import {applyRecord, isApplied, transactionRecords} from './apply.js'
@@ -149,7 +150,7 @@ export class SnapshotReplay extends Replay {
     else this.#endsWithFooter = this.control(record) === 'SNAPSHOT_FOOTER'
   }
 
-  recordsDone(problem: string | undefined): void {
+  recordsDone(problem: RecordsProblem | undefined): void {
     if (problem !== undefined) this.#isDamaged = true
   }
 
@@ -211,9 +212,9 @@ export class LogReplay extends Replay {
     }
   }
 
-  recordsDone(problem: string | undefined): void {
+  recordsDone(problem: RecordsProblem | undefined): void {
     if (problem === undefined || this.#isKnown) return
-    const explanation = `Not all records up to offset ${this.state.offset} are in the state: ${problem}.`
+    const explanation = `Not all records up to offset ${this.state.offset} are in the state: ${problem.reason}.`
     this.tell(findingOf('state-gap', {offset: this.state.offset, explanation}))
   }
 

@@ -12,7 +12,8 @@ import type {FinalReport} from './final-report.js'
 import {FindingList} from './finding-list.js'
 import type {IndexContext} from './index-context.js'
 import type {LineWriter} from './line-writer.js'
-import {LogText, writeFinding} from './log-text.js'
+import {writeFinding} from './finding-line.js'
+import {LogText} from './log-text.js'
 import {writeOffsetIndex} from './offset-index-text.js'
 import {writeTimeIndex} from './time-index-text.js'
 
@@ -184,7 +185,7 @@ async function dumpLog(
     ...(maxBytes === undefined ? {} : {maxBytes}),
     ...(maxDecompressedBytes === undefined ? {} : {maxDecompressedBytes}),
     ...(signal ? {signal} : {}),
-    givesUncounted: dialect === 'kx',
+    asKafka: dialect === 'kafka',
   })
   text.end(end)
   return {findings: text.findings, untold: text.untold}

@@ -1,11 +1,12 @@
-import {type BatchCursor, miscounted} from '../batch-cursor.js'
+import type {BatchCursor} from '../batch-cursor.js'
 import {controlRecord, controlText} from '../decode/control.js'
 import type {RecordDecoder} from '../decode/decoder.js'
 import type {KafkaStyle} from '../decode/style.js'
 import type {Finding} from '../finding.js'
 import type {Damage, LogEnd, LogVisitor} from '../read-log.js'
 import type {RecordCursor} from '../record-cursor.js'
-import {damageCodes, recordsCode} from '../verify/code-of.js'
+import type {RecordsProblem} from '../records-problem.js'
+import {damageCodes, recordsCodes, recordsText} from '../verify/code-of.js'
 import {findingCodes} from '../verify/codes.js'
 import {timeLabel, writeBatchLine} from './batch-line.js'
 import {partlyDecoded} from './decoded-text.js'
@@ -21,6 +22,8 @@ import {
 } from './field-text.js'
 import {FindingList} from './finding-list.js'
 import {plural} from '../../util/format.js'
+import {writeFinding} from './finding-line.js'
+import {failedText} from './legacy-failure.js'
 import {constant, type LineWriter} from './line-writer.js'
 import {RecordPrefix} from './record-prefix.js'
 
@@ -61,7 +64,6 @@ const noHeaderKeys = constant(' headerKeys: []')
 const noHeaders = constant(' headers: []')
 const isValidText = constant(' isValid: ')
 const crcText = constant(' crc: ')
-const findingMark = constant('! ')
 const comma = 0x2c
 const equals = 0x3d
 const closingBracket = 0x5d
@@ -167,20 +169,23 @@ export class LogText implements LogVisitor {
   record(record: RecordCursor): void {
     const {printDataLog, skipRecordMetadata} = this.#options
     this.#follow(record)
+    // Kafka's tool ends here.
+    if (record.failure?.lacksSizes && !skipRecordMetadata) return
     if (!skipRecordMetadata) this.#metadata(record)
     if (printDataLog && !this.#isControl) this.#contents(record, skipRecordMetadata ? barAndBlank : blank)
     else if (skipRecordMetadata && !this.#isKafka) return
     this.#out.newline()
   }
 
-  recordsDone(problem: string | undefined): void {
+  recordsDone(problem: RecordsProblem | undefined): void {
     if (problem === undefined) return
     const batch = this.#batch
+    const code = recordsCodes[problem.kind]
     this.#tell({
-      code: recordsCode(problem),
-      severity: findingCodes[recordsCode(problem)].severity,
+      code,
+      severity: findingCodes[code].severity,
       ...(batch ? {position: batch.position, offset: batch.baseOffset} : {}),
-      explanation: problem.startsWith(miscounted) ? problem : `not all records of the batch can be read: ${problem}`,
+      explanation: recordsText(problem),
     })
   }
 
@@ -304,15 +309,15 @@ export class LogText implements LogVisitor {
       return
     }
     const out = this.#out
-    const {keySize, valueSize} = record
+    const {keySize, valueSize, failure} = record
     let next = before
-    if (keySize >= 0) {
+    if (keySize >= 0 && failure?.key === undefined) {
       out.ascii(next)
       out.ascii(keyText)
       this.#key(out, record.source, record.keyAt, record.keyAt + keySize)
       next = blank
     }
-    if (valueSize >= 0) {
+    if (valueSize >= 0 && !failure) {
       out.ascii(this.#beforePayload(next))
       out.ascii(payloadText)
       this.#value(out, record.source, record.valueAt, record.valueAt + valueSize)
@@ -326,8 +331,9 @@ export class LogText implements LogVisitor {
 
   #decoded(decoder: RecordDecoder, record: RecordCursor, before: Uint8Array): void {
     const {style, redact} = this.#options
-    const {offset, key, value} = record
-    const kafkas = decoder.kafkaText({offset, key, value}, style)
+    const {offset, key, value, failure} = record
+    const failed = failure && failedText(decoder, failure, record, style)
+    const kafkas = failed ?? decoder.kafkaText({offset, key, value}, style)
     const unreadable = [kafkas.key, kafkas.payload].find(part => part !== undefined && undecoded.test(part))
     // Kafka's tool skips such a record.
     const known =
@@ -388,11 +394,4 @@ export class LogText implements LogVisitor {
     if (!this.#isKafka) writeFinding(this.#out, whole)
     else if (!told) this.#untold.add(finding)
   }
-}
-
-/** A finding among the lines of the dialect `kx`. */
-export function writeFinding(out: LineWriter, {severity, code, position, offset, explanation}: Finding): void {
-  out.ascii(findingMark)
-  const place = position === undefined ? '' : ` at ${position}${offset === undefined ? '' : `, offset ${offset}`}`
-  out.text(`${severity} ${code}${place}: ${escapedString(explanation)}\n`)
 }

@@ -14,6 +14,7 @@ import {
   tellNotChecked,
 } from './index-context.js'
 import {constant} from './line-writer.js'
+import type {RecordsProblem} from '../records-problem.js'
 
 const timestampText = constant('timestamp: ')
 const offsetText = constant(' offset: ')
@@ -166,7 +167,7 @@ class TimeIndexCheck implements LogVisitor {
     else if (Number.isNaN(timestamp) && record.timestamp > this.#largestExact) this.#largestExact = record.timestamp
   }
 
-  recordsDone(problem: string | undefined): void {
+  recordsDone(problem: RecordsProblem | undefined): void {
     const numeric = this.#largest === Number.NEGATIVE_INFINITY ? noTimestamp : BigInt(this.#largest)
     const largest = numeric > this.#largestExact ? numeric : this.#largestExact
     this.#isVisiting = false

@@ -1,5 +1,5 @@
-import {miscounted} from '../batch-cursor.js'
 import type {Damage} from '../damage.js'
+import type {RecordsProblem} from '../records-problem.js'
 import type {FindingCode} from './codes.js'
 
 /** Bytes that are no batch. */
@@ -14,10 +14,16 @@ export const damageCodes: Readonly<Record<Damage['kind'], FindingCode>> = {
   'short-read': 'short-read',
 }
 
-/** What the reader says of records that it could not all read, or that are not as many as they should be. */
-export function recordsCode(problem: string): FindingCode {
-  if (problem.startsWith(miscounted) || problem.startsWith('record count')) return 'record-count'
-  if (/bytes? behind the last of/.test(problem)) return 'leftover'
-  if (/more than \d+ (plain bytes|bytes when)/.test(problem)) return 'not-uncompressed'
-  return 'records'
+/** Records that could not all be read, or are not as many as they should be. */
+export const recordsCodes: Readonly<Record<RecordsProblem['kind'], FindingCode>> = {
+  miscounted: 'record-count',
+  count: 'record-count',
+  leftover: 'leftover',
+  'too-large': 'not-uncompressed',
+  unreadable: 'records',
+}
+
+/** In words. */
+export function recordsText({kind, reason}: RecordsProblem): string {
+  return kind === 'miscounted' ? reason : `not all records of the batch can be read: ${reason}`
 }

@@ -146,7 +146,6 @@ export class PartitionCheck {
     const check = new SegmentCheck(this, files, this.#decoder, extra)
     const source = done ? counted(files.file, done) : files.file
     await readLog(source, check, {
-      givesUncounted: true,
       ...(maxDecompressedBytes === undefined ? {} : {maxDecompressedBytes}),
       ...(signal ? {signal} : {}),
     })

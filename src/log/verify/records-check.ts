@@ -1,6 +1,7 @@
 import {grouped} from '../../util/format.js'
 import type {RecordCursor} from '../record-cursor.js'
-import {recordsCode} from './code-of.js'
+import type {RecordsProblem} from '../records-problem.js'
+import {recordsCodes} from './code-of.js'
 import type {Facts} from './facts.js'
 import type {FindingList} from './finding-list.js'
 
@@ -63,7 +64,7 @@ export class RecordsCheck {
   finish(
     facts: Facts,
     file: string,
-    problem: string | undefined,
+    problem: RecordsProblem | undefined,
     remarks: readonly string[],
   ): 'whole' | 'damaged' | 'unchecked' {
     const at = {file, position: facts.position, offset: facts.baseOffset}
@@ -80,10 +81,10 @@ export class RecordsCheck {
       this.#list.add('codec', {...at, explanation: remark, ...(isVersion ? {severity: 'info' as const} : {})})
     }
     if (problem !== undefined) {
-      const code = recordsCode(problem)
+      const code = recordsCodes[problem.kind]
       const isSkipped = facts.magic === 2 && facts.recordsCount === 0
-      this.#list.add(code, {...at, explanation: problem, ...(isSkipped ? {consequence: skippedBatch} : {})})
-      return code === 'not-uncompressed' ? 'unchecked' : 'damaged'
+      this.#list.add(code, {...at, explanation: problem.reason, ...(isSkipped ? {consequence: skippedBatch} : {})})
+      return problem.kind === 'too-large' ? 'unchecked' : 'damaged'
     }
     this.#checkTimestamp(facts, at)
     const stored = facts.sizeInBytes - headerBytes

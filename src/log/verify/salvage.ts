@@ -2,6 +2,7 @@ import type {BatchCursor} from '../batch-cursor.js'
 import type {ByteSource} from '../byte-source.js'
 import {type LogVisitor, readLog} from '../read-log.js'
 import type {RecordCursor} from '../record-cursor.js'
+import type {RecordsProblem} from '../records-problem.js'
 
 export interface SalvageOptions {
   readonly maxDecompressedBytes?: number
@@ -116,7 +117,7 @@ class Salvage implements LogVisitor {
     if (!record.crcIsRight) this.#records = Number.NaN
   }
 
-  recordsDone(problem: string | undefined): void {
+  recordsDone(problem: RecordsProblem | undefined): void {
     const batch = this.#cursor
     if (!batch) return
     if (problem !== undefined || !batch.crcIsRight || Number.isNaN(this.#records)) {

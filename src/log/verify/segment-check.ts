@@ -16,6 +16,7 @@ import {type RecoveryTrouble, RecoveryWalk} from './recovery.js'
 import type {SnapshotCheck} from './snapshot-check.js'
 import {Tally} from './tally.js'
 import type {TransactionIndexCheck} from './transaction-index-check.js'
+import type {RecordsProblem} from '../records-problem.js'
 
 const decoderProblemsAtMost = 5
 /** Of one segment; ids that a double can't tell apart count once. */
@@ -125,7 +126,7 @@ export class SegmentCheck implements LogVisitor {
     else if (this.#decoder) this.#decode(this.#decoder, record)
   }
 
-  recordsDone(problem: string | undefined): void {
+  recordsDone(problem: RecordsProblem | undefined): void {
     const {facts} = this
     const outcome = this.#records.finish(facts, this.#path, problem, this.#cursor?.remarks ?? [])
     if (this.#forTimes) this.#files.timeIndex?.recordsDone(this.#base ?? 0n, outcome === 'whole')

@@ -55,8 +55,9 @@ export class BatchSampler implements LogVisitor {
     if (index % this.#every === 0) {
       const {codec, storedRecords} = batch
       const read = uncompressed(codec, storedRecords, {atMost: this.#atMost})
-      if ('unreadable' in read || read.bytes.length > this.#atMost) {
-        this.#leave('bytes' in read || read.tooLarge ? 'too-large' : 'damaged', batch.sizeInBytes)
+      if (read.unreadable !== undefined || read.bytes.length > this.#atMost) {
+        const isTooLarge = read.unreadable === undefined || read.tooLarge
+        this.#leave(isTooLarge ? 'too-large' : 'damaged', batch.sizeInBytes)
         return false
       }
       // What both give is gone with the next batch.

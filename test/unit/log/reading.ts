@@ -1,6 +1,7 @@
 import type {ByteSource} from '../../../src/log/byte-source.js'
 import {type Damage, type LogEnd, type ReadOptions, readLog} from '../../../src/log/read-log.js'
 import type {RecordCursor} from '../../../src/log/record-cursor.js'
+import type {RecordsProblem} from '../../../src/log/records-problem.js'
 
 /** What a reading told, in plain text and numbers, so that two readings can be compared. */
 export interface Told {
@@ -22,8 +23,8 @@ export async function reading(source: ByteSource, options: ReadOptions = {}): Pr
       return true
     },
     record: (record: RecordCursor) => void told.records.push(recordText(record)),
-    recordsDone(problem: string | undefined) {
-      told.problems.push(problem)
+    recordsDone(problem: RecordsProblem | undefined) {
+      told.problems.push(problem?.reason)
       told.remarks.push(...visitor.current.remarks)
     },
     damage: (damage: Damage) => void told.damage.push(damage),

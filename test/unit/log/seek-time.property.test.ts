@@ -32,7 +32,7 @@ async function shown(bytes: Buffer, filter: DumpOptions['filter'], from: number)
     logFilter(filter) as NonNullable<ReturnType<typeof logFilter>>,
     true,
   )
-  await readLog(bufferSource(bytes), visitor, {from, givesUncounted: true})
+  await readLog(bufferSource(bytes), visitor, {from})
   return records
 }
 

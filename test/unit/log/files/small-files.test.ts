@@ -117,7 +117,10 @@ describe('quorum-state', () => {
     ['{"leaderId":1,"leaderEpoch":3,"votedId":-1,"data_version":2}', ['version-unknown']],
     ['{"leaderId":"x","leaderEpoch":3,"votedId":-1,"votedDirectoryId":"A","data_version":1}', ['field-unreadable']],
     ['{"leaderId":1.5,"leaderEpoch":3,"votedId":-1,"votedDirectoryId":"A","data_version":1}', ['field-unreadable']],
-    ['{"leaderId":4294967296,"leaderEpoch":3,"votedId":-1,"votedDirectoryId":"A","data_version":1}', ['field-unreadable']],
+    [
+      '{"leaderId":4294967296,"leaderEpoch":3,"votedId":-1,"votedDirectoryId":"A","data_version":1}',
+      ['field-unreadable'],
+    ],
     ['{"leaderId":1,"leaderEpoch":3,"votedId":-1,"votedDirectoryId":"A","data_version":1}\nmore', ['leftover-lines']],
     [
       '{"clusterId":"","leaderId":1,"leaderEpoch":2,"votedId":-1,"appliedOffset":0,"currentVoters":[7],"data_version":0}',

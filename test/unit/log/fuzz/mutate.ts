@@ -226,7 +226,7 @@ const inner = fc
         const stored = copy.subarray(start + 61, start + size)
         const name = codecNames[(copy[start + 22] as number) & 7]
         const content = uncompressed(name ?? 'none', stored, {atMost: 1_000_000})
-        const plain = 'unreadable' in content ? Buffer.from(stored) : Buffer.from(content.bytes)
+        const plain = Buffer.from(content.unreadable === undefined ? content.bytes : stored)
         for (const [where, value] of wounds) if (plain.length > 0) value.copy(plain, placed(plain, where))
         const target = other ?? (copy[start + 22] as number) & 7
         const blob = compress(codecNames[target] ?? 'none', plain)

@@ -54,7 +54,7 @@ const read: Target = {
           stats.record(record)
         },
         recordsDone: problem => {
-          text += problem?.length ?? 0
+          text += problem?.reason.length ?? 0
         },
         damage: damage => {
           text += valueJson(damage, bytesJson).length

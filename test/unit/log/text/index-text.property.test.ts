@@ -109,7 +109,9 @@ test('an offset index is judged as by looking at the position of each entry', as
         return there === offset ? [] : [`  Index offset: ${offset}, log offset: ${there}\n`]
       })
       expect(report).toBe(lines.length === 0 ? '' : `Mismatches in :<DIR>/${name}\n${lines.reverse().join('')}`)
-      expect(findings.filter(({code}) => code === 'index-position' || code === 'index-offset')).toHaveLength(lines.length)
+      expect(findings.filter(({code}) => code === 'index-position' || code === 'index-offset')).toHaveLength(
+        lines.length,
+      )
     }),
     {numRuns: 500},
   )

@@ -60,7 +60,7 @@ async function watched(bytes: Buffer, name: string, preallocated = false): Promi
   const visitor = new WatchingVisitor(shown, {path: name, preallocated, maxBytes: undefined}, finding =>
     findings.push(finding),
   )
-  await readLog(file(bytes, name), visitor, {givesUncounted: true})
+  await readLog(file(bytes, name), visitor)
   return findings
 }
 
