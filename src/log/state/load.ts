@@ -43,10 +43,11 @@ export interface FolderOptions extends LoadOptions {
  */
 export async function stateOfFolder(folder: Folder, options: FolderOptions): Promise<LoadedState> {
   const names = (await folder.list()).map(parseFileName).filter(({states}) => states.length === 0)
-  const lastLog = options.lastLog === undefined ? undefined : parseFileName(options.lastLog).offset
-  const logs = ofRole(names, 'log').filter(({offset}) => lastLog === undefined || offset <= lastLog)
+  const last = options.lastLog === undefined ? undefined : parseFileName(options.lastLog).offset
+  const [logs, later] = partedAt(ofRole(names, 'log'), last)
   const snapshots = ofRole(names, 'snapshot-log')
-  const base = await newest(folder, snapshots, logs, options)
+  const end = options.upTo ?? (later[0] && later[0].offset - 1n)
+  const base = await newest(folder, snapshots, {...options, end, hasLogs: logs.length > 0})
   const state = base?.state ?? emptyState()
   const from = state.offset + 1n
   const [first] = logs
@@ -98,6 +99,15 @@ function ofRole(names: readonly FileName[], role: FileName['role']): readonly Nu
     .sort((a, b) => (a.offset < b.offset ? -1 : a.offset > b.offset ? 1 : (a.epoch ?? 0) - (b.epoch ?? 0)))
 }
 
+/** Those up to the segment that begins there, and those behind it. */
+function partedAt(
+  logs: readonly Numbered[],
+  last: bigint | undefined,
+): readonly [readonly Numbered[], readonly Numbered[]] {
+  if (last === undefined) return [logs, []]
+  return [logs.filter(({offset}) => offset <= last), logs.filter(({offset}) => offset > last)]
+}
+
 interface Base {
   readonly name: string
   readonly state: MetadataState
@@ -111,17 +121,15 @@ interface Base {
 async function newest(
   folder: Folder,
   snapshots: readonly Numbered[],
-  logs: readonly Numbered[],
-  options: FolderOptions,
+  options: LoadOptions & {readonly end: bigint | undefined; readonly hasLogs: boolean},
 ): Promise<Base | undefined> {
-  const upTo = options.upTo ?? logs.at(-1)?.offset
-  const end = options.lastLog === undefined ? options.upTo : upTo
+  const {end, hasLogs} = options
   for (const snapshot of [...snapshots].reverse()) {
     if (end !== undefined && snapshot.offset > end + 1n) continue
     const file = await folder.open(snapshot.name)
     if (!file) continue
     const found: Finding[] = []
-    const controlOnly = snapshot.isBootstrap && logs.length > 0
+    const controlOnly = snapshot.isBootstrap && hasLogs
     const read = await readSnapshot(file, snapshot, {...options, tell: finding => found.push(finding)}, controlOnly)
     if (read.isWhole) {
       for (const finding of found) options.tell(finding)
