@@ -10,6 +10,7 @@ import {
   verifySchema,
 } from './dump-log-schemas.js'
 import type {Failure} from './failure.js'
+import {metadataDiffSchema, metadataStateSchema, whatIfSchema} from './metadata-schemas.js'
 import {diffReplicasSchema} from './schemas-diff.js'
 
 /**
@@ -287,6 +288,9 @@ export const schemas = {
   'dump-log': {title: 'kx dump-log -o json', schema: dumpLogSchema},
   'dump-log-line': {title: 'a line of kx dump-log -o ndjson', schema: dumpLogLineSchema},
   'dump-log-stats': {title: 'kx dump-log --stats -o json', schema: dumpLogStatsSchema},
+  'metadata-state': {title: 'kx dump-log --state -o json', schema: metadataStateSchema},
+  'metadata-diff': {title: 'kx dump-log --state --against … -o json', schema: metadataDiffSchema},
+  'what-if': {title: 'kx dump-log --what-if -o json', schema: whatIfSchema},
   verify: {title: 'kx dump-log --verify -o json', schema: verifySchema},
   explain: {title: 'kx dump-log --explain -o json', schema: explainSchema},
   salvage: {title: 'kx dump-log --salvage -o json', schema: salvageSchema},

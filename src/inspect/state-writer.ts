@@ -102,7 +102,7 @@ export class StateWriter implements DumpWriter {
   async #other(against: string, load: Load, found: Found, hasOffsets: boolean): Promise<ShownState> {
     if (offsetText.test(against)) {
       if (!hasOffsets) throw oneState('--against with an offset')
-      return load(BigInt(against), found)
+      return await load(BigInt(against), found)
     }
     const {signal} = this.#options
     if ((await inspected(against)).isDirectory()) {
