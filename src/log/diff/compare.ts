@@ -4,7 +4,7 @@ import {damagesOf, withBytes} from './damages.js'
 import {type Evidence, Findings} from './evidence.js'
 import {type Held, isSame, RangeBuilder} from './ranges.js'
 import {type LogicalItem, type LogicalRecord, RecordStream, type Region, sameRecord} from './records.js'
-import {type BatchHead, BatchStream, maxOf, ReplicaFiles, trustedEnd} from './replica.js'
+import {type BatchHead, BatchStream, maxOf, placeOf, ReplicaFiles, trustedEnd} from './replica.js'
 import type {DiffOptions, Divergence, Holding, ReplicaDiff, ReplicaInput, ReplicaSummary} from './types.js'
 
 /** Batches that are looked at together where replicas differ, before it is tried again to compare by bytes. */
@@ -68,6 +68,7 @@ class Comparing {
       this.options.signal?.throwIfAborted()
       const heads = this.streams.map(({head}) => head)
       if (heads.every(head => head === undefined)) return
+      if (await this.#stepOver(heads)) continue
       if (this.#alike(heads)) await this.#pass(heads)
       else if (this.#sameBatchDamaged(heads)) await this.#passCorrupt(heads)
       else await this.#span()
@@ -82,6 +83,23 @@ class Comparing {
     // Its base offset is not covered by the CRC; the batch that follows the one before it has the right one.
     if (others.every(({batch}) => batch.baseOffset === first.batch.baseOffset)) return true
     return this.#rightBase(heads) !== undefined
+  }
+
+  /**
+   * A batch whose offsets its own replica had before stands for nothing that another could lack. Where others have the same
+   * bytes it is not that: only its base offset is another one.
+   */
+  async #stepOver(heads: readonly (BatchHead | undefined)[]): Promise<boolean> {
+    if (heads.filter(head => head !== undefined).length > 1 && this.#alike(heads)) return false
+    for (const [index, head] of heads.entries()) {
+      const stream = this.streams[index] as BatchStream
+      if (!head?.batch.crcIsRight || stream.batches === 0 || trustedEnd(head.batch) > stream.nextOffset) continue
+      const reason = `the log was at offset ${stream.nextOffset} already`
+      this.findings.oddBatch({replica: index, what: 'repeated', batch: placeOf(head), reason})
+      await stream.next()
+      return true
+    }
+    return false
   }
 
   /** The base offset that a batch must have if some replicas have another: that of those whose log goes on without a gap. */
@@ -196,7 +214,10 @@ class Comparing {
 
   async #records(regions: readonly Region[][], evidence: readonly Evidence[], end: bigint): Promise<void> {
     const streams = this.replicas.map(
-      (replica, index) => new RecordStream(replica, regions[index] ?? [], end, this.options.signal),
+      (replica, index) =>
+        new RecordStream(replica, regions[index] ?? [], end, this.options.signal, (batch, reason) =>
+          this.findings.oddBatch({replica: index, what: 'unreadable', batch, reason}),
+        ),
     )
     const merge = new RecordMerge(this, streams)
     try {
@@ -334,6 +355,6 @@ async function result(
 }
 
 function noticedIn({findings, streams}: Comparing): Omit<Noticed, 'upTo'> {
-  const {headers, reasons, lostWithoutKey, totals} = findings
-  return {headers, reasons, lostWithoutKey, totals, cleaned: streams.map(({cleaned}) => cleaned)}
+  const {headers, odd, oddLeftOut, reasons, lostWithoutKey, totals} = findings
+  return {headers, odd, oddLeftOut, reasons, lostWithoutKey, totals, cleaned: streams.map(({cleaned}) => cleaned)}
 }

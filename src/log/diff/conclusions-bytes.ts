@@ -1,12 +1,14 @@
 import {grouped, list, plural} from '../../util/format.js'
 import {bytesTold} from './bytes.js'
 import type {Facts, Noticed} from './conclusions.js'
+import type {OddBatch} from './evidence.js'
+import {offsets} from './ranges.js'
 import type {ByteDifference, Conclusion, Corruption, ReplicaDamage} from './types.js'
 
 const toldOneByOne = 10
 
 /** What is wrong with bytes themselves: false CRCs, bytes that are no batch, header bytes that no CRC covers. */
-export function bytesConclusions(facts: Facts, {headers}: Noticed): Conclusion[] {
+export function bytesConclusions(facts: Facts, {headers, odd, oddLeftOut}: Noticed): Conclusion[] {
   const {replicas, corruptions, corruptionsLeftOut, damages} = facts
   const name = (index: number) => replicas[index]?.name ?? ''
   const all = corruptions.slice(0, toldOneByOne).map(one => corruption(one, name))
@@ -20,6 +22,12 @@ export function bytesConclusions(facts: Facts, {headers}: Noticed): Conclusion[]
     })
   }
   all.push(...damages.slice(0, toldOneByOne).map(one => damaged(one, name)))
+  all.push(...odd.slice(0, toldOneByOne).map(one => oddBatch(one, name)))
+  const moreOdd = odd.length - toldOneByOne + oddLeftOut
+  if (moreOdd > 0) {
+    const text = `${plural(moreOdd, 'more batch', 'more batches')} that can't be read or repeat offsets, with right CRCs.`
+    all.push({code: 'damage', severity: 'error', replicas: [], text})
+  }
   for (const {replica, field, count, first, is, shouldBe} of headers) {
     const times = count === 1 ? '' : ` (and ${plural(count - 1, 'more batch', 'more batches')})`
     const consequence =
@@ -55,6 +63,18 @@ function corruption(
   }
 }
 
+function oddBatch({replica, what, batch, reason}: OddBatch, name: (index: number) => string): Conclusion {
+  const {segment, position, sizeInBytes, baseOffset, lastOffset} = batch
+  const where = `the batch at offset ${baseOffset} (${segment}, position ${grouped(position)}, ${plural(sizeInBytes, 'byte')})`
+  const base = {code: 'damage' as const, severity: 'error' as const, replicas: [name(replica)], from: baseOffset}
+  if (what === 'unreadable') {
+    const text = `${name(replica)}: ${where} has a right CRC, and yet its records are wrong: ${reason}. Kafka does not notice when it recovers the log: it was written so, or changed by somebody who made the CRC right.`
+    return {...base, to: lastOffset + 1n, text}
+  }
+  const text = `${name(replica)}: ${where} has ${offsets(baseOffset, lastOffset + 1n)}, and ${reason}. No other replica has it in this place; consumers skip what lies below their position.`
+  return {...base, to: lastOffset + 1n, text}
+}
+
 function damaged(
   {replica, segment, position, sizeInBytes, kind, reason, from, to, bytes, differingBytes, against}: ReplicaDamage,
   name: (index: number) => string,
@@ -71,7 +91,12 @@ function damaged(
     const text = `${what}${torn}: a batch that was not written whole, as a crash leaves it. Kafka cuts it off when the broker starts, and fetches it anew.`
     return {code: 'cut-batch', ...base, severity: 'warning', text}
   }
-  const lost = to === null ? `nothing is readable from ${from} on` : `offsets ${from}..${to - 1n} can't be read`
+  const lost =
+    to === null
+      ? `nothing is readable from ${from} on`
+      : to <= from
+        ? `no offset is missing behind them, the next is ${to}`
+        : `${offsets(from, to)} can't be read`
   return {
     code: 'damage',
     ...base,

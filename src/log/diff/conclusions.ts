@@ -1,13 +1,15 @@
 import {grouped, list, plural} from '../../util/format.js'
 import {bytesConclusions} from './conclusions-bytes.js'
 import {epochAt, epochsOf, lastEpochOf, startOf, truncationPoint} from './epochs.js'
-import type {Evidence, OtherHeader, Reasons} from './evidence.js'
-import {contentsOf, epochText, isSame} from './ranges.js'
+import type {Evidence, OddBatch, OtherHeader, Reasons} from './evidence.js'
+import {contentsOf, epochText, isSame, offsets} from './ranges.js'
 import type {Conclusion, DiffRange, EpochSpan, ReplicaDiff} from './types.js'
 
 /** What was noticed beside the ranges. */
 export interface Noticed {
   readonly headers: readonly OtherHeader[]
+  readonly odd: readonly OddBatch[]
+  readonly oddLeftOut: number
   readonly reasons: Reasons
   readonly lostWithoutKey: readonly number[]
   readonly totals: readonly Evidence[]
@@ -31,11 +33,6 @@ export function conclusionsOf(facts: Facts, noticed: Noticed): Conclusion[] {
     ...legal(facts, noticed),
   ]
   return found.some(({severity}) => severity !== 'info') ? found : [allEqual(facts), ...found]
-}
-
-/** "0..14", or "14" alone. */
-export function offsets(from: bigint, to: bigint): string {
-  return to - from === 1n ? `offset ${from}` : `offsets ${from}..${to - 1n}`
 }
 
 /** Whose log is the measure: the leader's where it is known, else that of the newest epoch; then the longest. */

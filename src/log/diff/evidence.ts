@@ -27,6 +27,15 @@ export interface OtherHeader {
   readonly shouldBe: bigint
 }
 
+/** A batch whose CRC is right, and yet something is wrong with it. */
+export interface OddBatch {
+  readonly replica: number
+  /** `unreadable`: not all of its records can be read; `repeated`: its offsets lie below those before it. */
+  readonly what: 'unreadable' | 'repeated'
+  readonly batch: BatchPlace
+  readonly reason: string
+}
+
 /** Why bytes differ where the records are the same. */
 export interface Reasons {
   compacted: boolean
@@ -40,6 +49,8 @@ export class Findings {
   readonly corruptions: Corruption[] = []
   corruptionsLeftOut = 0
   readonly headers: OtherHeader[] = []
+  readonly odd: OddBatch[] = []
+  oddLeftOut = 0
   readonly reasons: Reasons = {compacted: false, cut: false, codecs: new Set(), other: false}
   /** Records that a replica lacks in the middle of its log, though compaction can't have taken them: they have no key. */
   readonly lostWithoutKey: number[]
@@ -73,6 +84,11 @@ export class Findings {
       differingBytes: found?.differingBytes ?? 0,
       ...(found && right && {against: right.index}),
     })
+  }
+
+  oddBatch(odd: OddBatch): void {
+    if (this.odd.length < corruptionsKept) this.odd.push(odd)
+    else this.oddLeftOut++
   }
 
   /** Base offset and leader epoch of batches that are the same from byte 16 on. */

@@ -89,3 +89,8 @@ export function epochText(span: EpochSpan | null | undefined): string {
   if (!span) return 'no epoch'
   return span.first === span.last ? `epoch ${span.first}` : `epochs ${span.first} to ${span.last}`
 }
+
+/** "offsets 0..14", or "offset 14" alone; `to` is exclusive. */
+export function offsets(from: bigint, to: bigint): string {
+  return to - from === 1n ? `offset ${from}` : `offsets ${from}..${to - 1n}`
+}

@@ -57,6 +57,8 @@ export class RecordStream {
     /** Above all offsets of the regions, by what is known of all replicas. */
     private readonly end: bigint,
     private readonly signal: AbortSignal | undefined,
+    /** Told of a batch whose CRC is right and whose records can't all be read. */
+    private readonly unreadable: (batch: BatchPlace, reason: string) => void,
   ) {
     this.#turns = new Turns(turns => this.#run(turns))
   }
@@ -123,7 +125,10 @@ export class RecordStream {
           this.#bytes += Math.max(0, record.keySize) + Math.max(0, record.valueSize) + 64
         },
         recordsDone: problem => {
-          if (problem === undefined || !place || next > place.lastOffset) return
+          if (problem === undefined || !place) return
+          // More plain bytes than kx takes is no fault of theirs.
+          if (problem.kind !== 'too-large') this.unreadable(place, problem.reason)
+          if (next > place.lastOffset) return
           this.#items.push({kind: 'unreadable', offset: next, to: place.lastOffset + 1n, batch: place})
         },
         get full() {

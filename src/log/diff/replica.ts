@@ -159,6 +159,7 @@ export class BatchStream {
   async #walk(turns: Turns, segment: string): Promise<void> {
     const file = await this.files.open(segment)
     const {from, upTo} = this.bounds
+    const {segments} = this.files
     let beyond = false
     let shown = false
     await readLog(
@@ -183,7 +184,8 @@ export class BatchStream {
         },
         record: () => {},
         damage: damage => {
-          if (damage.kind === 'zero-fill') return
+          // Space that was preallocated: only the last segment has it.
+          if (damage.kind === 'zero-fill' && segment === segments.at(-1)?.name) return
           const before = this.head ? maxOf(this.nextOffset, trustedEnd(this.head.batch)) : this.nextOffset
           this.#openDamage = {segment, damage, from: before, to: null}
           this.damages.push(this.#openDamage)

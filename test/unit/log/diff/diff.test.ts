@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest'
+import {crc32c} from '../../../../src/log/crc32c.js'
 import {KxError} from '../../../../src/util/errors.js'
-import {batch, checkpoint, codes, compare, conclusion, first, flipped, log, real} from './replicas.js'
+import {batch, checkpoint, codes, compare, conclusion, type Files, first, flipped, log, real} from './replicas.js'
 
 describe('replicas of a real topic', () => {
   const [one, two, three] = [real('epochs-replica1'), real('epochs-replica2'), real('epochs-replica3')]
@@ -437,4 +438,58 @@ test('a folder without a segment is an input that can’t be read', async () => 
   )
   expect(error).toBeInstanceOf(KxError)
   expect(error).toMatchObject({code: 'KX_NO_SEGMENT', kind: 'input'})
+})
+
+describe('batches whose CRC is right', () => {
+  const [zero, one, two, three] = [batch(0, 2), batch(2, 3), batch(5, 2), batch(7, 1)]
+  /** Other bytes under a CRC that is made right. */
+  const rewritten = (bytes: Buffer, at: number, value: number) => {
+    const copy = Buffer.from(bytes)
+    copy[at] = value
+    copy.writeUInt32BE(crc32c(copy.subarray(21)), 17)
+    return copy
+  }
+
+  test.each([
+    ['the codec', 22, 1],
+    ['a record’s length', 61, 0x7f],
+    ['the number of records, which is too high', 60, 9],
+    ['the number of records, which is too low', 60, 1],
+    ['the number of records, which is 0', 60, 0],
+  ])('and whose records can’t be read, as %s is wrong, are never called equal', async (_what, at, value) => {
+    const right = log(zero, one, two)
+    const diff = await compare([right, log(zero, rewritten(one, at, value), two), right])
+    expect(diff.equal).toBe(false)
+    expect(conclusion(diff, 'damage')).toMatchObject({severity: 'error', replicas: ['b'], from: 2n, to: 5n})
+    expect(conclusion(diff, 'damage').text).toContain('the batch at offset 2 (00000000000000000000.log, position')
+  })
+
+  test('and that repeat offsets are told of their own replica, and nobody else lacks them', async () => {
+    const right = log(zero, one, two, three)
+    for (const wrong of [log(zero, one, one, two, three), log(zero, one, two, three, three)]) {
+      const diff = await compare([right, wrong, right])
+      expect(codes(diff)).toEqual(['damage'])
+      expect(conclusion(diff, 'damage')).toMatchObject({replicas: ['b']})
+      expect(conclusion(diff, 'damage').text).toContain('the log was at offset')
+    }
+  })
+
+  test('and that have changed places are a hole and a repetition on their own replica', async () => {
+    const right = log(zero, one, two, three)
+    const diff = await compare([right, log(zero, two, one, three), right])
+    expect(diff.conclusions.map(({code, replicas}) => [code, replicas])).toEqual([
+      ['damage', ['b']],
+      ['hole', ['b']],
+    ])
+  })
+})
+
+test('zeros at the end of a segment that others follow are damage, in the last one they are not', async () => {
+  const zeros = Buffer.alloc(500)
+  const next = '00000000000000000002.log'
+  const right = {[first]: batch(0, 2), [next]: batch(2, 2)}
+  const diff = await compare([right, {...right, [first]: Buffer.concat([batch(0, 2), zeros])}])
+  expect(conclusion(diff, 'damage')).toMatchObject({severity: 'error', replicas: ['b'], from: 2n})
+  expect(conclusion(diff, 'damage').text).toContain('no offset is missing behind them, the next is 2')
+  expect((await compare([right, {...right, [next]: Buffer.concat([batch(2, 2), zeros])}])).equal).toBe(true)
 })
