@@ -28,6 +28,8 @@ export function topicName(experiment: string, run: string, trial: number, name: 
   return `kx-${experiment}-${run}-${trial}-${name}`.replace(/[^a-zA-Z0-9._-]/g, '-')
 }
 
+const alreadyThere = 36
+
 /** Makes the topics with an explicit assignment, whose first replica leads; returns when every broker knows them and the ISR is full. */
 export async function setUp(
   view: ClusterView,
@@ -47,7 +49,8 @@ export async function setUp(
   const fromWallMs = Date.now()
   const answers = await view.anyBroker(connection => createTopics(connection, {topics, timeoutMs: 10_000}))
   for (const {name, errorCode, errorMessage} of answers) {
-    if (errorCode === 0) continue
+    // Nobody else has such a name: it was made by another broker, whose answer came too late.
+    if (errorCode === 0 || errorCode === alreadyThere) continue
     throw new KxError(
       'environment',
       'KX_CREATE_TOPIC',
@@ -188,8 +191,8 @@ const ownDynamicConfig = new Set(['min.insync.replicas'])
 
 /** A setting that somebody changed on the running cluster (unclean elections, throttles, …) could explain anything. */
 async function refuseDynamicConfig(view: ClusterView, nodeId: number): Promise<void> {
-  const configs = await view.ask(nodeId, connection =>
-    describeConfigs(connection, {type: 'broker', name: String(nodeId)}),
+  const configs = await view.settle(`broker ${nodeId} to tell its settings`, 30_000, () =>
+    view.ask(nodeId, connection => describeConfigs(connection, {type: 'broker', name: String(nodeId)})),
   )
   const changed = configs.filter(({name, source}) => source.startsWith('dynamic-') && !ownDynamicConfig.has(name))
   if (changed.length === 0) return

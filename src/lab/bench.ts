@@ -19,6 +19,8 @@ const fetchExpiryMs = 600
 /** A broker that was stopped is refused until its old session lapses (9 s), and then has to catch up. */
 const restoreTimeoutMs = 60_000
 const electionTimeoutMs = 30_000
+/** A broker that runs answers, if late on a busy machine. */
+const answerMs = 30_000
 
 export interface BenchOptions {
   readonly view: ClusterView
@@ -88,9 +90,8 @@ export class LabBench implements Bench {
     const ends: ReplicaEnd[] = []
     for (const {nodeId} of this.followers) {
       for (const topic of this.#names) {
-        const logEndOffset = await this.#view.settle(`broker ${nodeId} to tell its log end offset`, 5_000, () =>
-          this.#view.logEndOffset(nodeId, topic),
-        )
+        const what = `broker ${nodeId} to tell its log end offset`
+        const logEndOffset = await this.#view.settle(what, answerMs, () => this.#view.logEndOffset(nodeId, topic))
         ends.push({topic, nodeId, logEndOffset})
       }
     }
@@ -235,8 +236,10 @@ export class LabBench implements Bench {
 
   async brokerSetting(name: string): Promise<string | undefined> {
     const {leader} = this.options.apparatus
-    const entries = await this.#view.ask(leader, connection =>
-      describeConfigs(connection, {type: 'broker', name: String(leader), keys: [name]}),
+    const entries = await this.#view.settle(`broker ${leader} to tell its ${name}`, answerMs, () =>
+      this.#view.ask(leader, connection =>
+        describeConfigs(connection, {type: 'broker', name: String(leader), keys: [name]}),
+      ),
     )
     return entries.find(entry => entry.name === name)?.value ?? undefined
   }

@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {down, status, up} from '../../src/cluster/lifecycle.js'
+import {settlesWithinMs} from '../../src/cluster/ready.js'
 import type {RuntimeName} from '../../src/cluster/spec.js'
 import type {RunRecord} from '../../src/experiment/run.js'
 import {experimentNames} from '../../src/lab/experiments.js'
@@ -107,7 +108,7 @@ function onOneCluster(
       const record = await run(name, rig)
       expectUpheld(record)
       more?.(name, record)
-      const {ready, nodes} = await status('rig')
+      const {ready, nodes} = await status('rig', settlesWithinMs)
       expect({ready, states: nodes.map(({state}) => state)}).toEqual({ready: true, states: nodes.map(() => 'running')})
       // Judged again from what was stored: the same verdict, word for word.
       const again = await rejudge(join(home, 'results'), `${name}/${record.id}`)
@@ -140,8 +141,8 @@ onOneCluster(
     } else {
       expect(measured(record, 'sigkill', 'leaderEpochSteps')).toMatchObject({min: 1, max: 1})
       expect(measured(record, 'sigkill', 'isrAfterFault')).toMatchObject({min: 2, max: 2})
-      // The session is 9 s and a heartbeat is 0 to 2 s old: the controller can't have noticed sooner.
-      expect(measured(record, 'sigkill', 'fencedMs').min).toBeGreaterThan(6_500)
+      // The session is 9 s and a heartbeat is 0 to 2 s old, older where a busy machine delays it: no broken connection.
+      expect(measured(record, 'sigkill', 'fencedMs').min).toBeGreaterThan(4_500)
     }
   },
 )

@@ -176,6 +176,8 @@ export function partitionsOf(runtime: () => Runtime): void {
       expect(exit, stderr).toBe(0)
       return {segments: stdout.match(/\d{20}\.log/g) ?? [], stdout}
     }
+    await using view = new ClusterView(cluster, signal)
+    await untilInSync(view, [topic], {replicas: 3})
     const whole = await read('orders:0')
     const [first, ...later] = whole.segments
     expect(first).toBe('00000000000000000000.log')
