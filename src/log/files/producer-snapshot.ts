@@ -112,7 +112,8 @@ function decode(bytes: Buffer, start: number, index: number): ProducerEntry {
     offsetDelta,
     timestamp: bytes.readBigInt64BE(start + 26),
     coordinatorEpoch: bytes.readInt32BE(start + 34),
-    currentTxnFirstOffset: open === -1n ? null : open,
+    // Any negative one, to Kafka too.
+    currentTxnFirstOffset: open < 0n ? null : open,
   }
 }
 

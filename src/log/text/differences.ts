@@ -85,7 +85,8 @@ export const differences = {
     lines: 'all',
   },
   'impossible-size': {
-    original: 'a length below 14, as in a zero-filled tail, ends the run with an exception',
+    original:
+      'a length below 14, as in a zero-filled tail, ends the run with an exception; another one that is too small for a batch or a message is taken at its word: a line of garbage',
     kx: 'tells the damage and goes on behind it; `Found n invalid bytes at the end` if nothing follows',
     reason: 'what is behind can be read',
     lines: 'all',

@@ -8,12 +8,12 @@ import type {LegacyFailure} from '../legacy-message.js'
  */
 export function failedText(
   {name}: RecordDecoder,
-  {key, value, lacksSizes}: LegacyFailure,
+  {key, value}: LegacyFailure,
   {offset, keySize}: {readonly offset: bigint; readonly keySize: number},
   style: KafkaStyle,
 ): KafkaText | undefined {
   if (name === 'cluster-metadata') return {payload: `Error at ${offset}, skipping. ${value}`}
   if (name === 'remote-log-metadata') return {payload: `Error at offset ${offset}, skipping. ${value}`}
-  const ends = keySize < 0 || (lacksSizes && key === undefined) || (name === 'transaction-log' && style === '4.0')
+  const ends = keySize < 0 || (name === 'transaction-log' && style === '4.0')
   return ends ? undefined : {key: `Error at offset ${offset}, skipping. ${key ?? value}`}
 }

@@ -342,6 +342,18 @@ describe('a batch that is not held gives what one that is held gives', () => {
     expect(await reading(reusingSource(bytes), {wholeBatchBytes: 0})).toEqual(held)
   })
 
+  test.each([
+    [-1, 'record count -1', 0],
+    [0, '24 bytes behind the last of 0 records', 0],
+    [1, '9 bytes behind the last of 1 records', 1],
+  ])('as Kafka reads it, a record count of %i over two records hides the rest', async (count, problem, shown) => {
+    const bytes = patched(plain, 57, copy => copy.writeInt32BE(count))
+    for (const wholeBatchBytes of [1_000, 0]) {
+      const told = await reading(bufferSource(bytes), {wholeBatchBytes, asKafka: true})
+      expect([told.problems, told.records.length]).toEqual([[problem], shown])
+    }
+  })
+
   test.each(['gzip', 'snappy', 'lz4', 'zstd'] as const)(
     'codec bits that hide %s: the problem says what the records look like',
     async codec => {

@@ -65,6 +65,14 @@ describe('a producer snapshot', () => {
     expect((await read(open)).entries[0]?.currentTxnFirstOffset).toBe(2n ** 62n + 1n)
   })
 
+  test('of a transaction that begins at a negative offset: none is open, as to Kafka', async () => {
+    const {entries} = await read(golden)
+    for (const currentTxnFirstOffset of [-2n, -(2n ** 63n)]) {
+      const damaged = writeProducerSnapshot([{...(entries[0] as ProducerEntry), currentTxnFirstOffset}])
+      expect((await read(damaged)).entries[0]?.currentTxnFirstOffset).toBeNull()
+    }
+  })
+
   test.each([
     [3, 1, 2],
     [1, 3, 2_147_483_646],
