@@ -63,15 +63,19 @@ function corruption(
   }
 }
 
-function oddBatch({replica, what, batch, reason}: OddBatch, name: (index: number) => string): Conclusion {
-  const {segment, position, sizeInBytes, baseOffset, lastOffset} = batch
+function oddBatch(
+  {replica, what, batch, reason, count, lastOffset}: OddBatch,
+  name: (index: number) => string,
+): Conclusion {
+  const {segment, position, sizeInBytes, baseOffset} = batch
   const where = `the batch at offset ${baseOffset} (${segment}, position ${grouped(position)}, ${plural(sizeInBytes, 'byte')})`
   const base = {code: 'damage' as const, severity: 'error' as const, replicas: [name(replica)], from: baseOffset}
   if (what === 'unreadable') {
     const text = `${name(replica)}: ${where} has a right CRC, and yet its records are wrong: ${reason}. Kafka does not notice when it recovers the log: it was written so, or changed by somebody who made the CRC right.`
     return {...base, to: lastOffset + 1n, text}
   }
-  const text = `${name(replica)}: ${where} has ${offsets(baseOffset, lastOffset + 1n)}, and ${reason}. No other replica has it in this place; consumers skip what lies below their position.`
+  const more = count === 1 ? 'has' : `and ${plural(count - 1, 'more batch', 'more batches')} behind it have`
+  const text = `${name(replica)}: ${where} ${more} ${offsets(baseOffset, lastOffset + 1n)}, and ${reason}. What is there twice or too late is compared with nothing; consumers skip what lies below their position.`
   return {...base, to: lastOffset + 1n, text}
 }
 

@@ -32,8 +32,11 @@ export interface OddBatch {
   readonly replica: number
   /** `unreadable`: not all of its records can be read; `repeated`: its offsets lie below those before it. */
   readonly what: 'unreadable' | 'repeated'
+  /** The first of `count`, one behind the other. */
   readonly batch: BatchPlace
   readonly reason: string
+  count: number
+  lastOffset: bigint
 }
 
 /** Why bytes differ where the records are the same. */
@@ -86,8 +89,13 @@ export class Findings {
     })
   }
 
-  oddBatch(odd: OddBatch): void {
-    if (this.odd.length < corruptionsKept) this.odd.push(odd)
+  oddBatch(odd: Omit<OddBatch, 'count' | 'lastOffset'>): void {
+    const {lastOffset} = odd.batch
+    const before = this.odd.findLast(({replica}) => replica === odd.replica)
+    if (odd.what === 'repeated' && before?.what === 'repeated' && before.lastOffset + 1n === odd.batch.baseOffset) {
+      before.count++
+      before.lastOffset = lastOffset
+    } else if (this.odd.length < corruptionsKept) this.odd.push({...odd, count: 1, lastOffset})
     else this.oddLeftOut++
   }
 

@@ -474,6 +474,16 @@ describe('batches whose CRC is right', () => {
     }
   })
 
+  test('and that repeat offsets one behind the other are told together', async () => {
+    const right = log(zero, one, two, three)
+    const diff = await compare([right, log(zero, one, two, one, two, three), right])
+    expect(codes(diff)).toEqual(['damage'])
+    expect(conclusion(diff, 'damage')).toMatchObject({from: 2n, to: 7n})
+    expect(conclusion(diff, 'damage').text).toContain(
+      'and 1 more batch behind it have offsets 2..6, and the log was at offset 7 already',
+    )
+  })
+
   test('and that have changed places are a hole and a repetition on their own replica', async () => {
     const right = log(zero, one, two, three)
     const diff = await compare([right, log(zero, two, one, three), right])
