@@ -191,8 +191,8 @@ class DataVisitor implements LogVisitor {
     this.#behindRecord = constant(framing.behindRecord(''))
     this.#batches = new BatchWriter(framing.batchLayout)
     this.#records = new RecordWriter(framing.recordLayout, {
-      key: redact ? redactedBytes : formattedBytes(keyFormat),
-      value: redact ? redactedBytes : formattedBytes(valueFormat),
+      key: redact ? redactedBytes : formattedBytes(keyFormat, framing),
+      value: redact ? redactedBytes : formattedBytes(valueFormat, framing),
       header: redact ? redactedBytes : jsonBytes,
     })
   }

@@ -12,6 +12,8 @@ export interface Framing {
   beforeBatch(): string
   readonly behindBatch: string
   readonly recordLayout: Layout
+  /** Its readers take no name of an object twice. */
+  readonly uniqueNames: boolean
   beforeRecord(): string
   /** With more fields of the record; empty: there are none. */
   behindRecord(fields: string): string
@@ -28,6 +30,7 @@ export class Lines implements Framing {
   readonly batchLayout = jsonLayout
   readonly behindBatch = '}\n'
   readonly recordLayout = jsonLayout
+  readonly uniqueNames = false
   #file = ''
   #record = ''
 
@@ -93,6 +96,7 @@ export class OneValue implements Framing {
   readonly batchLayout = jsonLayout
   readonly behindBatch = ',"records":['
   readonly recordLayout = jsonLayout
+  readonly uniqueNames = false
   #files = 0
   #list: List | undefined
   #items = 0
@@ -174,6 +178,7 @@ export class OneDocument implements Framing {
   readonly batchLayout = yamlLayout(batchIndent)
   readonly behindBatch = '\n'
   readonly recordLayout = yamlLayout(recordIndent)
+  readonly uniqueNames = true
   #files = 0
   #list: List | undefined
   #hasRecords = false

@@ -1,5 +1,6 @@
 import {isUtf8} from 'node:buffer'
 import {redactedJson} from './json.js'
+import {compactJson, isJson} from './json-syntax.js'
 import {base64Text, hexText} from './text/encodings.js'
 import {constant, type Encoding, type LineWriter} from './text/line-writer.js'
 
@@ -103,13 +104,17 @@ function writeSmall(out: LineWriter, source: Buffer, from: number, end: number):
 export const redactedBytes: JsonBytes = (out, source, at, size) =>
   out.text(redactedJson(size < 0 ? null : source.subarray(at, at + size)))
 
-/** One way to write the bytes that fit it; what does not fit is written as {@link jsonBytes} does. */
-export function formattedBytes(format: string | undefined): JsonBytes {
+/**
+ * One way to write the bytes that fit it; what does not fit is written as {@link jsonBytes} does. `uniqueNames`: a JSON
+ * document is parsed and written again, because its readers take no name twice.
+ */
+export function formattedBytes(format: string | undefined, {uniqueNames = false} = {}): JsonBytes {
   if (format === 'hex' || format === 'base64') {
     const encoding = format === 'hex' ? hexText : base64Text
     return (out, source, at, size) =>
       size < 0 ? out.ascii(nullText) : enclosed(out, format, [source, at, at + size], encoding)
   }
+  if (format === 'json' && !uniqueNames) return jsonDocument
   const fits = format === undefined ? undefined : formats[format]
   if (!fits) return jsonBytes
   return (out, source, at, size) => {
@@ -119,6 +124,19 @@ export function formattedBytes(format: string | undefined): JsonBytes {
   }
 }
 
+/** As the number and the order of what it holds, for it is not parsed and written again. */
+const jsonDocument: JsonBytes = (out, source, at, size) => {
+  const end = at + size
+  if (size < 0 || !isJson(source, at, end) || !isUtf8(source.subarray(at, end))) jsonBytes(out, source, at, size)
+  else {
+    out.ascii(beforeJson)
+    out.field(source, at, end, compactJson())
+    out.byte(closingBrace)
+  }
+}
+
+const beforeJson = constant('{"json":')
+const closingBrace = 0x7d
 const uuidText = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const formats: Readonly<Record<string, (bytes: Buffer) => string | undefined>> = {
@@ -130,14 +148,7 @@ const formats: Readonly<Record<string, (bytes: Buffer) => string | undefined>> =
     return `{"uuid":"${bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}"}`
   },
   json(bytes) {
-    if (!isUtf8(bytes)) return undefined
-    const text = bytes.toString('utf8')
-    try {
-      JSON.parse(text)
-    } catch {
-      return undefined
-    }
-    // On one line, as the number and the order of what it holds: it is not parsed and written again.
-    return `{"json":${text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, string: string | undefined) => string ?? '')}}`
+    if (!isUtf8(bytes) || !isJson(bytes, 0, bytes.length)) return undefined
+    return `{"json":${JSON.stringify(JSON.parse(bytes.toString('utf8')))}}`
   },
 }
