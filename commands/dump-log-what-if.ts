@@ -94,13 +94,13 @@ function forPeople(report: WhatIfReport, {columns: width, colour, unicode}: View
     `${plural(candidates, 'batch', 'batches')} with records in ${bytes(candidateBytes)}. `,
     every === 1
       ? `All were compressed anew: ${bytes(plainBytes)} uncompressed.`
-      : `Each ${every}th was compressed anew, beginning with the first: ${grouped(batches)} batches, ${bytes(plainBytes)} uncompressed.`,
+      : `One in ${every} was compressed anew, beginning with the first: ${grouped(batches)} batches, ${bytes(plainBytes)} uncompressed.`,
     ...leftOut.map(
       ({why, batches: count, sizeInBytes}) => ` Left out: ${grouped(count)} ${reasons[why]} (${bytes(sizeInBytes)}).`,
     ),
   ].join('')
   const note =
-    'Each batch is compressed for itself, as producers and brokers do it; sizes are within a few percent of what Kafka would write. Times are of kx and one thread of this machine: they rank the levels of a codec, and those of Kafka with its native libraries for snappy, lz4 and zstd are a half to a quarter.'
+    'Each batch is compressed for itself, as producers and brokers do it; sizes are within a few percent of what Kafka would write. Times are those of a processor of this machine in kx: they rank the levels of a codec. Kafka with its native libraries for snappy, lz4 and zstd takes a half to a quarter of them.'
   return [
     escapedString(path),
     ...wrap(told, width),

@@ -154,7 +154,7 @@ const sizes = {
   sizeInBytes: count.describe("of the sample's batches"),
   ratio: z.number(),
   logSizeInBytes: count.describe('of all batches, by the sample'),
-  compressMsPerMiB: z.number().nullable(),
+  compressMsPerMiB: z.number().nullable().describe('ms of a processor for a MiB of plain bytes'),
   decompressMsPerMiB: z.number().nullable(),
 }
 

@@ -121,8 +121,11 @@ function columnWidths(
   head: boolean,
 ): number[] {
   const widths = columns.map((column, c) => {
-    const cells = rows.map(row => textWidth(row[c] ?? ''))
-    const natural = Math.max(1, head ? textWidth(column.head) : 0, ...cells)
+    // Not by way of arguments: there may be more rows than a call takes.
+    const natural = rows.reduce(
+      (widest, row) => Math.max(widest, textWidth(row[c] ?? '')),
+      Math.max(1, head ? textWidth(column.head) : 0),
+    )
     return Math.min(natural, column.maxWidth ?? natural)
   })
   if (width === undefined) return widths

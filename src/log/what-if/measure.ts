@@ -49,7 +49,7 @@ export interface WhatIf {
 }
 
 export interface Means {
-  /** ms, with fractions. */
+  /** ms that were worked, with fractions. */
   readonly clock: () => number
   /** Lets others have their turn: asked after each batch or so, and throws if nobody wants the answer any more. */
   readonly turn: () => Promise<void>

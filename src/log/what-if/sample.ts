@@ -3,7 +3,7 @@ import {type CodecName, uncompressed} from '../codecs.js'
 import type {LogVisitor} from '../read-log.js'
 
 /** Plain bytes that a sample holds at most. */
-export const sampleBytesAtMost = 16_777_216
+export const sampleBytesAtMost = 8_388_608
 
 /** A batch that is to be compressed otherwise. */
 export interface SampledBatch {
@@ -62,7 +62,8 @@ export class BatchSampler implements LogVisitor {
       }
       // What both give is gone with the next batch.
       const plain = Buffer.from(read.bytes)
-      this.#taken.push({index, batch: {codec, stored: Buffer.from(storedRecords), plain}})
+      const stored = codec === 'none' ? plain : Buffer.from(storedRecords)
+      this.#taken.push({index, batch: {codec, stored, plain}})
       this.#plainBytes += plain.length
       while (this.#plainBytes > this.#atMost) this.#thin()
     }
