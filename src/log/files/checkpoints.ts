@@ -136,7 +136,7 @@ function parseCheckpoint<Entry>(
       code: 'count-wrong',
       severity: 'error',
       position: countLine?.position ?? 0,
-      explanation: `line 2 says ${statedCount} entries, and there are ${text.lineCount - 2} lines of them`,
+      explanation: `line 2 says ${statedCount} entries, and there ${text.lineCount === 3 ? 'is 1 line' : `are ${text.lineCount - 2} lines`} of them`,
       consequence: refused,
     })
   }

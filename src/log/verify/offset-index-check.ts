@@ -5,8 +5,12 @@ import type {Facts} from './facts.js'
 import type {FindingList} from './finding-list.js'
 import {byValue, entriesAtMost, relativeTo, tellSize, tellTooMany} from './index-entries.js'
 
-/** A stretch of log without an entry is told from here on: index.interval.bytes is 4,096 by default. */
-const sparseBytes = 1_048_576
+/**
+ * A stretch of log without an entry is told from here on: index.interval.bytes is 4,096 by default. Followers of brokers
+ * before 4.2 made one entry for all that they fetched at once, which may be a MiB (replica.fetch.max.bytes).
+ */
+const sparseBytes = 262_144
+const fetchedBytes = 1_048_576
 const sparseFactor = 16
 
 /** An `.index` file against the batches of its log, in one pass and in time linear in both. */
@@ -100,9 +104,11 @@ export class OffsetIndexCheck {
     const {bytes, from, largestBatch} = this.#longest
     const usual = this.#matched > 1 ? this.#end / (this.#matched + 1) : 0
     if (bytes - largestBatch < sparseBytes || bytes < usual * sparseFactor) return
+    const mayBeFetched = bytes - largestBatch < fetchedBytes
     this.#list.add('index-sparse', {
       file: this.#file,
       explanation: `no entry points into the ${sizeText(bytes)} of log from byte ${grouped(from)} on`,
+      ...(mayBeFetched ? {severity: 'info' as const} : {}),
     })
   }
 

@@ -219,7 +219,7 @@ describe('text files', () => {
         severity: 'error',
         file: 'd/x',
         position: 2,
-        explanation: 'line 2 says 2 entries, and there are 1 lines of them',
+        explanation: 'line 2 says 2 entries, and there is 1 line of them',
         consequence: 'Kafka refuses the file',
       },
     ])

@@ -137,6 +137,17 @@ describe('an offset index', () => {
     expect(told((await verifiedFile({[log]: bytes, [index]: holed}, index)).findings)).toEqual(['warning index-sparse'])
   })
 
+  test('with no entry for less than what a follower fetches at once is worth knowing', async () => {
+    const of = async (count: number) => {
+      const {bytes} = batchesOf(count, 4_200)
+      const report = await verifiedFile({[log]: bytes, [index]: Buffer.alloc(0)}, index)
+      return told(report.findings, {infos: true})
+    }
+    expect(await of(50)).toEqual([])
+    expect(await of(200)).toEqual(['info index-sparse'])
+    expect(await of(300)).toEqual(['warning index-sparse'])
+  })
+
   test('of a batch of 6 MiB is right', async () => {
     const small = writeBatch({records: [{offset: 0n, timestamp: 1n, key: null, value: null}]})
     const large = writeBatch({records: [{offset: 1n, timestamp: 1n, key: null, value: Buffer.alloc(6_291_456)}]})
