@@ -138,6 +138,33 @@ differs('missing-index', 'a time index is checked without the offset index', asy
   expect(await folder.list()).toEqual([`${stem}.log`, `${stem}.timeindex`])
 })
 
+test('an index that was not trimmed passes the sanity check of Kafka, whose last entry is then zeros; the finding stands', async () => {
+  const entries = [
+    {offset: 3n, position: 85},
+    {offset: -4n, position: 155},
+  ]
+  const index = writeOffsetIndex(entries, 0n)
+  const sanity = (bytes: Buffer) =>
+    print(memoryFolder({[`${stem}.index`]: bytes}), `${stem}.index`, {style: '4.4', indexSanityCheck: true})
+  const trimmed = await sanity(index)
+  expect([trimmed.stdout.toString(), errors(trimmed)]).toEqual([`Dumping ${stem}.index\n`, ['index-offset']])
+  const preallocated = await sanity(Buffer.concat([index, Buffer.alloc(80)]))
+  expect(preallocated.stdout.toString()).toBe(`Dumping ${stem}.index\n${stem}.index passed sanity check.\n`)
+  expect(errors(preallocated)).toEqual(['index-offset'])
+})
+
+test('behind a record of the offset -1 only the tool of 4.4 looks for a gap', async () => {
+  const log = Buffer.concat([
+    batches(1)[0] as Buffer,
+    writeBatch({records: [{offset: 7n, timestamp: 0n, key: null, value: null}]}),
+  ])
+  log.writeBigInt64BE(-1n, 0)
+  const report = async (style: '4.0' | '4.4') =>
+    (await print(memoryFolder({[`${stem}.log`]: log}), `${stem}.log`, {style, deepIteration: true})).report
+  expect(await report('4.4')).toContain('  -1 is followed by 7\n')
+  expect(await report('4.0')).toBe('')
+})
+
 differs('failed-sanity-check', 'it is told, and nothing is thrown', async () => {
   const descending = writeTimeIndex(
     [
