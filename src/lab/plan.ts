@@ -1,3 +1,4 @@
+import type {Claim, Verdict} from '../experiment/claims.js'
 import type {AnyExperiment} from '../experiment/experiment.js'
 import {randomFrom, shuffled} from '../util/statistics.js'
 
@@ -33,6 +34,30 @@ export function planTrials(planned: Readonly<Record<string, number>>, seed: numb
     for (const condition of shuffled(conditions, random)) plan.push({condition, block})
   }
   return plan
+}
+
+export interface BlowsSoFar {
+  readonly planned: Readonly<Record<string, number>>
+  /** As many as a full run has. */
+  readonly full: Readonly<Record<string, number>>
+  /** The condition of every trial that was made. */
+  readonly done: readonly string[]
+}
+
+/**
+ * What is only sometimes so may not have been seen in the few blows of a quick run: if that is all that is open, each
+ * condition gets one blow more, at most as many as a full run has. All of them count, for all claims.
+ */
+export function conditionsOnceMore(
+  {claims, because}: Pick<Verdict, 'claims' | 'because'>,
+  {planned, full, done}: BlowsSoFar,
+): readonly string[] {
+  const open = claims.filter(({outcome}) => outcome !== 'upheld')
+  const isUnseen = ({quantifier, outcome, telling}: Claim) =>
+    quantifier === 'sometimes' && outcome === 'inconclusive' && telling > 0
+  if (open.length === 0 || !open.every(isUnseen) || because !== undefined) return []
+  const made = (id: string) => done.filter(condition => condition === id).length
+  return Object.keys(planned).filter(id => (planned[id] ?? 0) > 0 && made(id) < (full[id] ?? 0))
 }
 
 /** Rough duration of the whole, seconds, with `startUpS` for the cluster. */

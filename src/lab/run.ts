@@ -12,7 +12,7 @@ import {observeEnvironment} from './environment.js'
 import {cleanGround, sweep} from './apparatus.js'
 import {experimentNames, loadExperiment} from './experiments.js'
 import {knobsOf} from './knobs.js'
-import {estimateSeconds, planTrials, plannedBlows} from './plan.js'
+import {conditionsOnceMore, estimateSeconds, planTrials, plannedBlows} from './plan.js'
 import {obstaclesOf} from './producing.js'
 import {assemble, type RunState} from './record.js'
 import {Redaction} from './redact.js'
@@ -215,19 +215,11 @@ class Session {
     if (this.#needsWitness) await this.#askKafka()
   }
 
-  /**
-   * What is only sometimes so may not have been seen in the few blows of a quick run: it gets one more under each
-   * condition, at most as many as a full run has. All of them count.
-   */
-  #unseen(): string[] {
+  #unseen(): readonly string[] {
     const {note, planned, options} = this.session
     if (!options.quick || options.trials !== undefined) return []
-    const {outcome, claims} = this.#judge().verdict
-    const isUnseen = claims.some(claim => claim.quantifier === 'sometimes' && claim.outcome === 'inconclusive')
-    if (outcome !== 'inconclusive' || !isUnseen) return []
-    const full = plannedBlows(note, {quick: false})
-    const done = (id: string) => this.#trials.filter(({condition}) => condition === id).length
-    return Object.keys(planned).filter(id => (planned[id] ?? 0) > 0 && done(id) < (full[id] ?? 0))
+    const done = this.#trials.map(({condition}) => condition)
+    return conditionsOnceMore(this.#judge().verdict, {planned, full: plannedBlows(note, {quick: false}), done})
   }
 
   /** Two trials in a row that never found a clean cluster: more of them would only wait as long. */

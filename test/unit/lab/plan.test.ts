@@ -1,7 +1,8 @@
 import {describe, expect, test} from 'vitest'
+import type {Claim} from '../../../src/experiment/claims.js'
 import type {AnyExperiment} from '../../../src/experiment/experiment.js'
 import {experimentNames, loadExperiment} from '../../../src/lab/experiments.js'
-import {estimateSeconds, planTrials, plannedBlows} from '../../../src/lab/plan.js'
+import {conditionsOnceMore, estimateSeconds, planTrials, plannedBlows} from '../../../src/lab/plan.js'
 import {knobsOf} from '../../../src/lab/knobs.js'
 
 const note = {
@@ -33,6 +34,38 @@ describe('the plan', () => {
 
   test('says about how long it takes', () => {
     expect(estimateSeconds(note, {hit: 2, control: 1}, 10)).toBe(33)
+  })
+})
+
+describe('a quick run that has not seen what is only sometimes so', () => {
+  const blows = {planned: {hit: 2, control: 1, absent: 0}, full: {hit: 4, control: 3, absent: 3}}
+  const claim = (quantifier: Claim['quantifier'], outcome: Claim['outcome'], telling = 2): Claim => ({
+    claim: 'x',
+    quantifier,
+    outcome,
+    because: '',
+    telling,
+  })
+  const unseen = [claim('always', 'upheld'), claim('sometimes', 'inconclusive'), claim('control', 'upheld')]
+  const done = ['hit', 'hit', 'control']
+
+  test('has one blow more under each condition that was planned, until a full run has no more', () => {
+    expect(conditionsOnceMore({claims: unseen}, {...blows, done})).toEqual(['hit', 'control'])
+    expect(conditionsOnceMore({claims: unseen}, {...blows, done: [...done, 'hit', 'hit']})).toEqual(['control'])
+    expect(conditionsOnceMore({claims: unseen}, {...blows, done: [...done, ...done, 'control']})).toEqual([])
+  })
+
+  test.each([
+    ['it was seen', [claim('sometimes', 'upheld')]],
+    ['something else is open', [...unseen, claim('always', 'inconclusive')]],
+    ['it is refuted', [...unseen, claim('always', 'refuted')]],
+    ['no trial could tell', [claim('sometimes', 'inconclusive', 0)]],
+  ])('has no more if %s', (_, claims) => {
+    expect(conditionsOnceMore({claims}, {...blows, done})).toEqual([])
+  })
+
+  test('has no more if the run has another flaw', () => {
+    expect(conditionsOnceMore({claims: unseen, because: 'too few trials'}, {...blows, done})).toEqual([])
   })
 })
 
