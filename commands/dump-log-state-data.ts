@@ -3,19 +3,18 @@ import type {ShownState, StateReport} from '../src/inspect/state-writer.js'
 import {bytesJson, findingFields, valueJson} from '../src/log/json.js'
 import {type StateChange, stateChanges} from '../src/log/state/diff.js'
 import {
-  entitiesOf,
+  eachEntity,
   type Entity,
   type EntityKind,
   entityKinds,
   type FieldValue,
-  groupsOf,
   plainly,
   redacted,
 } from '../src/log/state/entities.js'
 import {escapedString} from '../src/log/text/encodings.js'
 import {csvLines} from '../src/report/csv.js'
 import {wrap} from '../src/report/text-table.js'
-import {list} from '../src/util/format.js'
+import {grouped, list} from '../src/util/format.js'
 import {findingLines, text, whenText} from './dump-log-state.js'
 
 type Compared = StateReport & {readonly against: ShownState}
@@ -52,23 +51,42 @@ const plurals: Readonly<Record<EntityKind, string>> = {
 const single: readonly EntityKind[] = ['quorum', 'zk-migration', 'producer-ids']
 
 /** `--state` as data (schemas/metadata-state.json, with `--against` schemas/metadata-diff.json). */
-export function stateJson(reports: readonly StateReport[], redact: boolean): string {
-  if (reports.some(isCompared)) {
-    const diffs = reports.filter(isCompared).map(report => {
-      const changes = changesOf(report, redact).map(changeData)
-      return {from: provenance(report.shown), to: provenance(report.against), changes, findings: report.findings}
-    })
-    return `${valueJson({schema: 'kx/metadata-diff/1', diffs}, bytesJson)}\n`
+export function* stateJson(reports: readonly StateReport[], redact: boolean): Generator<string> {
+  const isDiff = reports.some(isCompared)
+  yield isDiff ? '{"schema":"kx/metadata-diff/1","diffs":[' : '{"schema":"kx/metadata-state/1","states":['
+  for (const [n, report] of reports.entries()) {
+    if (n > 0) yield ','
+    yield* isCompared(report) ? diffJson(report, redact) : oneStateJson(report, redact)
+    yield `,"findings":${valueJson(report.findings, bytesJson)}}`
   }
-  const states = reports.map(({shown, findings}) => {
-    const byKind = groupsOf(entitiesOf(shown.state, told(redact)), ({kind}) => kind)
-    const parts = entityKinds.map(kind => {
-      const fields = (byKind.get(kind) ?? []).map(entity => entity.fields)
-      return [plurals[kind], single.includes(kind) ? (fields[0] ?? null) : fields] as const
-    })
-    return {...provenance(shown), ...Object.fromEntries(parts), findings}
-  })
-  return `${valueJson({schema: 'kx/metadata-state/1', states}, bytesJson)}\n`
+  yield ']}\n'
+}
+
+/** Without the closing brace. */
+function* diffJson(report: Compared, redact: boolean): Generator<string> {
+  const {shown, against} = report
+  const ends = valueJson({from: provenance(shown), to: provenance(against)}, bytesJson)
+  yield `${ends.slice(0, -1)},"changes":[`
+  for (const [n, change] of changesOf(report, redact).entries()) {
+    yield `${n > 0 ? ',' : ''}${valueJson(changeData(change), bytesJson)}`
+  }
+  yield ']'
+}
+
+/** Without the closing brace. Entities come in the order of their kinds. */
+function* oneStateJson({shown}: StateReport, redact: boolean): Generator<string> {
+  yield valueJson(provenance(shown), bytesJson).slice(0, -1)
+  const entities = eachEntity(shown.state, told(redact))
+  let next = entities.next()
+  for (const kind of entityKinds) {
+    const isList = !single.includes(kind)
+    yield `,"${plurals[kind]}":${isList ? '[' : ''}`
+    let count = 0
+    for (; !next.done && next.value.kind === kind; next = entities.next()) {
+      yield `${count++ > 0 ? ',' : ''}${valueJson(next.value.fields, bytesJson)}`
+    }
+    yield isList ? ']' : count === 0 ? 'null' : ''
+  }
 }
 
 function provenance({path, snapshot, logs, records, openTransaction, withinBatch, state}: ShownState) {
@@ -91,43 +109,54 @@ function changeData({kind, change, before, after, fields}: StateChange) {
 }
 
 /** A line for each thing that the state holds, or that has changed. */
-export function stateLines(reports: readonly StateReport[], redact: boolean): string {
-  const line = (kind: string, fields: object) => {
-    const rest = valueJson(fields, bytesJson).slice(1)
-    return `{"kind":"${kind}"${rest === '}' ? '' : ','}${rest}\n`
-  }
-  return reports
-    .map(report => {
-      const findings = report.findings.map(
-        finding => `{"kind":"finding","path":${JSON.stringify(finding.file)},${findingFields(finding)}}\n`,
-      )
-      if (isCompared(report)) {
-        const {shown, against} = report
-        const head = line('diff', {from: provenance(shown), to: provenance(against)})
-        const changes = changesOf(report, redact).map(change => {
-          const {kind, ...rest} = changeData(change)
-          return line('change', {of: kind, ...rest})
-        })
-        return [head, ...changes, ...findings].join('')
+export function* stateLines(reports: readonly StateReport[], redact: boolean): Generator<string> {
+  for (const report of reports) {
+    const {shown} = report
+    if (isCompared(report)) {
+      yield line('diff', {from: provenance(shown), to: provenance(report.against)})
+      for (const change of changesOf(report, redact)) {
+        const {kind, ...rest} = changeData(change)
+        yield line('change', {of: kind, ...rest})
       }
-      const entities = entitiesOf(report.shown.state, told(redact)).map(({kind, fields}) => line(kind, fields))
-      return [line('state', provenance(report.shown)), ...entities, ...findings].join('')
-    })
-    .join('')
+    } else {
+      yield line('state', provenance(shown))
+      for (const {kind, fields} of eachEntity(shown.state, told(redact))) yield line(kind, fields)
+    }
+    for (const finding of report.findings) {
+      yield `{"kind":"finding","path":${JSON.stringify(finding.file)},${findingFields(finding)}}\n`
+    }
+  }
 }
 
-/** A row for each field: `path,kind,thing,field,value`, of changes `path,change,kind,thing,field,before,after`. */
-export function stateCsv(reports: readonly StateReport[], {redact, safe}: {redact: boolean; safe: boolean}): string {
-  const isDiff = reports.some(isCompared)
-  const head = isDiff
-    ? ['from', 'to', 'change', 'kind', 'thing', 'field', 'before', 'after']
-    : ['path', 'kind', 'thing', 'field', 'value']
-  const rows = reports.flatMap(report =>
-    isCompared(report)
-      ? changesOf(report, redact).flatMap(change => changeRows(report, change))
-      : entitiesOf(report.shown.state, told(redact)).flatMap(entity => entityRows(report.shown.path, entity)),
-  )
-  return csvLines([head, ...rows], safe)
+function line(kind: string, fields: object): string {
+  const rest = valueJson(fields, bytesJson).slice(1)
+  return `{"kind":"${kind}"${rest === '}' ? '' : ','}${rest}\n`
+}
+
+const rowsAtOnce = 1_000
+
+/** A row for each field: `path,kind,thing,field,value`, of changes `from,to,change,kind,thing,field,before,after`. */
+export function* stateCsv(
+  reports: readonly StateReport[],
+  {redact, safe}: {readonly redact: boolean; readonly safe: boolean},
+): Generator<string> {
+  let rows: Row[] = []
+  for (const row of csvRows(reports, redact)) {
+    rows.push(row)
+    if (rows.length < rowsAtOnce) continue
+    yield csvLines(rows, safe)
+    rows = []
+  }
+  yield csvLines(rows, safe)
+}
+
+function* csvRows(reports: readonly StateReport[], redact: boolean): Generator<Row> {
+  if (reports.some(isCompared)) yield ['from', 'to', 'change', 'kind', 'thing', 'field', 'before', 'after']
+  else yield ['path', 'kind', 'thing', 'field', 'value']
+  for (const report of reports) {
+    if (isCompared(report)) for (const change of changesOf(report, redact)) yield* changeRows(report, change)
+    else for (const entity of eachEntity(report.shown.state, told(redact))) yield* entityRows(report.shown.path, entity)
+  }
 }
 
 type Row = readonly (string | number | bigint | boolean | null)[]
@@ -165,27 +194,26 @@ const unsaid: Readonly<Partial<Record<EntityKind, readonly string[]>>> = {
 }
 
 /** `--state --against` for people: a line for each thing. */
-export function changesText(reports: readonly StateReport[], {columns, unicode}: View, redact: boolean): string {
-  return reports
-    .filter(isCompared)
-    .map(report => {
-      const changes = changesOf(report, redact)
-      const counted = (['added', 'removed', 'changed'] as const).flatMap(kind => {
-        const count = changes.filter(({change}) => change === kind).length
-        return count === 0 ? [] : [`${count} ${kind}`]
-      })
-      const {shown, against, findings} = report
-      return [
-        `From ${escapedString(shown.path)} ${whenText(shown)}`,
-        `to   ${escapedString(against.path)} ${whenText(against)}:`,
-        counted.length === 0 ? 'nothing has changed.' : `${list(counted)}.`,
-        '',
-        ...changes.flatMap(change => wrapped(changeLine(change, unicode ? '→' : '->'), columns)),
-        '',
-        ...findingLines(findings),
-      ].join('\n')
+export function* changesText(
+  reports: readonly StateReport[],
+  {columns, unicode}: View,
+  redact: boolean,
+): Generator<string> {
+  for (const report of reports.filter(isCompared)) {
+    const changes = changesOf(report, redact)
+    const counted = (['added', 'removed', 'changed'] as const).flatMap(kind => {
+      const count = changes.filter(({change}) => change === kind).length
+      return count === 0 ? [] : [`${grouped(count)} ${kind}`]
     })
-    .join('\n')
+    const {shown, against, findings} = report
+    yield `From ${escapedString(shown.path)} ${whenText(shown)}\n`
+    yield `to   ${escapedString(against.path)} ${whenText(against)}:\n`
+    yield `${counted.length === 0 ? 'nothing has changed' : list(counted)}.\n\n`
+    for (const change of changes) {
+      for (const part of wrapped(changeLine(change, unicode ? '→' : '->'), columns)) yield `${part}\n`
+    }
+    if (findings.length > 0) yield ['', ...findingLines(findings)].join('\n')
+  }
 }
 
 function wrapped(line: string, columns: number): readonly string[] {

@@ -1,6 +1,6 @@
 import type {Format, View} from '../src/cli/answer.js'
 import type {DumpOptions, DumpWriter} from '../src/inspect/job.js'
-import type {StateReport, StateRequest} from '../src/inspect/state-writer.js'
+import type {RenderStates, StateRequest} from '../src/inspect/state-writer.js'
 
 type Write = (bytes: Uint8Array) => Promise<void>
 
@@ -18,14 +18,14 @@ export async function stateWriter(
 ): Promise<DumpWriter> {
   const {StateWriter} = await import('../src/inspect/state-writer.js')
   const {redact, raw} = options
-  const render = async (reports: readonly StateReport[]) => {
+  const render: RenderStates = async reports => {
     const data = await import('./dump-log-state-data.js')
     if (format === 'json') return data.stateJson(reports, redact)
     if (format === 'ndjson') return data.stateLines(reports, redact)
     if (format === 'csv') return data.stateCsv(reports, {redact, safe: !raw})
     if (request.against !== undefined) return data.changesText(reports, view, redact)
     const {stateText} = await import('./dump-log-state.js')
-    return stateText(reports, view, redact)
+    return [stateText(reports, view, redact)]
   }
   return new StateWriter(render, write, options, request)
 }

@@ -39,6 +39,10 @@ export interface StateRequest {
 /** Gives the state of an input, at an offset if there is one. */
 type Load = (upTo: bigint | undefined, found: Found) => Promise<ShownState>
 
+/** In pieces: of a large cluster it may be a lot. */
+export type RenderStates = (reports: readonly StateReport[]) => Promise<Iterable<string>>
+
+const pieceLength = 262_144
 const partitionFolder = `${metadataTopic}-0`
 const offsetText = /^\d{1,19}$/
 
@@ -46,18 +50,13 @@ const offsetText = /^\d{1,19}$/
 export class StateWriter implements DumpWriter {
   readonly readsOnce = false
   readonly enough = false
-  readonly #render: (reports: readonly StateReport[]) => Promise<string>
+  readonly #render: RenderStates
   readonly #write: Write
   readonly #options: DumpOptions
   readonly #request: StateRequest
   readonly #reports: StateReport[] = []
 
-  constructor(
-    render: (reports: readonly StateReport[]) => Promise<string>,
-    write: Write,
-    options: DumpOptions,
-    request: StateRequest,
-  ) {
+  constructor(render: RenderStates, write: Write, options: DumpOptions, request: StateRequest) {
     this.#render = render
     this.#write = write
     this.#options = options
@@ -84,7 +83,14 @@ export class StateWriter implements DumpWriter {
   }
 
   async end(): Promise<void> {
-    await this.#write(Buffer.from(await this.#render(this.#reports)))
+    let held = ''
+    for (const piece of await this.#render(this.#reports)) {
+      held += piece
+      if (held.length < pieceLength) continue
+      await this.#write(Buffer.from(held))
+      held = ''
+    }
+    if (held !== '') await this.#write(Buffer.from(held))
   }
 
   async #report(load: Load, hasOffsets: boolean): Promise<readonly Finding[]> {

@@ -1,4 +1,11 @@
-import {type MetadataState, migratingDirectory, type Partition, resourceKey, type Topic} from './state.js'
+import {
+  type MetadataState,
+  migratingDirectory,
+  type Partition,
+  resourceKey,
+  type SharedLists,
+  type Topic,
+} from './state.js'
 
 // How records about topics change the state, as org.apache.kafka.image.TopicsDelta, TopicDelta and
 // org.apache.kafka.metadata.PartitionRegistration do it. What is returned says why a record does not fit the state.
@@ -48,18 +55,19 @@ export interface PartitionRecord {
 export function partitionRecord(state: MetadataState, record: PartitionRecord): string | undefined {
   const topic = state.topics.get(record.topicId)
   if (!topic) return noTopic(record.topicId)
+  const {shared} = state
   topic.partitions.set(record.partitionId, {
-    replicas: record.replicas,
-    directories: directoriesOf(record.directories ?? [], record.replicas.length),
-    inSyncReplicas: record.isr,
-    removingReplicas: record.removingReplicas,
-    addingReplicas: record.addingReplicas,
+    replicas: shared.of(record.replicas),
+    directories: shared.of(directoriesOf(record.directories ?? [], record.replicas.length)),
+    inSyncReplicas: shared.of(record.isr),
+    removingReplicas: shared.of(record.removingReplicas),
+    addingReplicas: shared.of(record.addingReplicas),
     leader: record.leader,
     leaderRecoveryState: record.leaderRecoveryState,
     leaderEpoch: record.leaderEpoch,
     partitionEpoch: record.partitionEpoch,
-    eligibleLeaderReplicas: record.eligibleLeaderReplicas ?? [],
-    lastKnownEligibleLeaderReplicas: record.lastKnownElr ?? [],
+    eligibleLeaderReplicas: shared.of(record.eligibleLeaderReplicas ?? []),
+    lastKnownEligibleLeaderReplicas: shared.of(record.lastKnownElr ?? []),
   })
   return undefined
 }
@@ -84,27 +92,27 @@ export function partitionChange(state: MetadataState, record: PartitionChangeRec
   if (!topic) return noTopic(record.topicId)
   const before = topic.partitions.get(record.partitionId)
   if (!before) return `topic ${topic.name} has no partition ${record.partitionId}`
-  topic.partitions.set(record.partitionId, changed(before, record))
+  topic.partitions.set(record.partitionId, changed(before, record, state.shared))
   return undefined
 }
 
-function changed(before: Partition, record: PartitionChangeRecord): Partition {
-  const replicas = record.replicas ?? before.replicas
+function changed(before: Partition, record: PartitionChangeRecord, shared: SharedLists): Partition {
+  const replicas = shared.of(record.replicas ?? before.replicas)
   const isSameLeader = record.leader === noLeaderChange
   const {leaderRecoveryState} = record
   return {
     replicas,
-    directories: directoriesOf(record.directories ?? before.directories, replicas.length),
-    inSyncReplicas: record.isr ?? before.inSyncReplicas,
-    removingReplicas: record.removingReplicas ?? before.removingReplicas,
-    addingReplicas: record.addingReplicas ?? before.addingReplicas,
+    directories: shared.of(directoriesOf(record.directories ?? before.directories, replicas.length)),
+    inSyncReplicas: shared.of(record.isr ?? before.inSyncReplicas),
+    removingReplicas: shared.of(record.removingReplicas ?? before.removingReplicas),
+    addingReplicas: shared.of(record.addingReplicas ?? before.addingReplicas),
     leader: isSameLeader ? before.leader : record.leader,
     leaderRecoveryState: leaderRecoveryState === noRecoveryChange ? before.leaderRecoveryState : leaderRecoveryState,
     // The record has no epoch: naming a leader, also the same one, raises it.
     leaderEpoch: isSameLeader ? before.leaderEpoch : before.leaderEpoch + 1,
     partitionEpoch: before.partitionEpoch + 1,
-    eligibleLeaderReplicas: record.eligibleLeaderReplicas ?? before.eligibleLeaderReplicas,
-    lastKnownEligibleLeaderReplicas: record.lastKnownElr ?? before.lastKnownEligibleLeaderReplicas,
+    eligibleLeaderReplicas: shared.of(record.eligibleLeaderReplicas ?? before.eligibleLeaderReplicas),
+    lastKnownEligibleLeaderReplicas: shared.of(record.lastKnownElr ?? before.lastKnownEligibleLeaderReplicas),
   }
 }
 

@@ -48,19 +48,21 @@ export const redacted: Told = text =>
 const hidden = '[hidden]'
 
 /** Everything that a state holds, by kind and then by name, id or number. */
+export function* eachEntity(state: MetadataState, told: Told = plainly): Generator<Entity> {
+  yield* quorum(state, told)
+  yield* features(state)
+  yield* nodes(state, told)
+  yield* topics(state, told)
+  yield* configs(state, told)
+  yield* clientQuotas(state, told)
+  const {nextProducerId} = state
+  if (nextProducerId !== undefined) yield one('producer-ids', '', 'producer ids', {nextProducerId})
+  yield* users(state, told)
+}
+
+/** {@link eachEntity}, all of them. */
 export function entitiesOf(state: MetadataState, told: Told = plainly): readonly Entity[] {
-  return [
-    ...quorum(state, told),
-    ...features(state),
-    ...nodes(state, told),
-    ...topics(state, told),
-    ...configs(state, told),
-    ...clientQuotas(state, told),
-    ...(state.nextProducerId === undefined
-      ? []
-      : [one('producer-ids', '', 'producer ids', {nextProducerId: state.nextProducerId})]),
-    ...users(state, told),
-  ]
+  return [...eachEntity(state, told)]
 }
 
 /** Items by what a function says of them, in their order. */
@@ -161,18 +163,16 @@ function featureTexts(features: readonly SupportedFeature[]): readonly string[] 
   )
 }
 
-function topics(state: MetadataState, told: Told): Entity[] {
+function* topics(state: MetadataState, told: Told): Generator<Entity> {
   const all = [...state.topics.values()].sort((a, b) => compare(a.name, b.name) || compare(a.topicId, b.topicId))
-  return [
-    ...all.map(topic =>
-      one('topic', topic.topicId, `topic ${told(topic.name)}`, {
-        name: told(topic.name),
-        topicId: topic.topicId,
-        partitions: topic.partitions.size,
-      }),
-    ),
-    ...all.flatMap(topic => partitions(topic, told)),
-  ]
+  for (const {
+    name,
+    topicId,
+    partitions: {size},
+  } of all) {
+    yield one('topic', topicId, `topic ${told(name)}`, {name: told(name), topicId, partitions: size})
+  }
+  for (const topic of all) yield* partitions(topic, told)
 }
 
 function partitions({name, topicId, partitions: all}: Topic, told: Told): Entity[] {

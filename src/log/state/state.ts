@@ -29,6 +29,8 @@ export interface MetadataState {
   readonly scramCredentials: Map<string, ScramCredential>
   /** By token id. */
   readonly delegationTokens: Map<string, DelegationToken>
+  /** Lists that are the same in many partitions are there once. */
+  readonly shared: SharedLists
 }
 
 export interface Quorum {
@@ -163,6 +165,20 @@ export class Secret {
   }
 }
 
+/** Of a million replicas there are a few hundred assignments. */
+export class SharedLists {
+  readonly #lists = new Map<string, readonly (string | number)[]>()
+
+  /** A list with these items, and maybe not this one. */
+  of<Item extends string | number>(items: readonly Item[]): readonly Item[] {
+    const key = items.join(' ')
+    const known = this.#lists.get(key)
+    if (known) return known as readonly Item[]
+    this.#lists.set(key, items)
+    return items
+  }
+}
+
 /** org.apache.kafka.common.DirectoryId: a replica whose directory nobody has told yet. */
 export const migratingDirectory = 'AAAAAAAAAAAAAAAAAAAAAA'
 
@@ -185,6 +201,7 @@ export function emptyState(): MetadataState {
     acls: new Map(),
     scramCredentials: new Map(),
     delegationTokens: new Map(),
+    shared: new SharedLists(),
   }
 }
 
