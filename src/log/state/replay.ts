@@ -166,7 +166,11 @@ export class SnapshotReplay extends Replay {
 /** Reads the log on from a state. Offsets before it are passed over, up to a last one that is asked for. */
 export class LogReplay extends Replay {
   readonly #upTo: bigint | undefined
+  /** The last offset that was in the state before the log was read. */
+  readonly #begin: bigint
   #leaderEpoch = -1
+  /** The first offset that is not in the state, as the batch begins. */
+  #next = 0n
   /** The records of the batch are in the state already. */
   #isKnown = false
   #passed = false
@@ -176,6 +180,7 @@ export class LogReplay extends Replay {
   constructor(state: MetadataState, tell: Tell, upTo?: bigint) {
     super(state, tell)
     this.#upTo = upTo
+    this.#begin = state.offset
   }
 
   get enough(): boolean {
@@ -191,8 +196,13 @@ export class LogReplay extends Replay {
     }
     this.isControl = batch.isControl
     this.#leaderEpoch = batch.leaderEpoch
+    this.#next = next
     this.#isKnown = lastOffset < next
-    if (this.#isKnown) return batch.isControl && batch.crcIsRight
+    if (this.#isKnown) {
+      // Offsets are not what the CRC is of: after one that is too high the right ones come to lie behind it.
+      if (lastOffset > this.#begin) this.#gap(baseOffset, lastOffset, `lie behind offset ${next - 1n} in the log`)
+      return batch.isControl && batch.crcIsRight
+    }
     if (baseOffset > next) this.#gap(next, baseOffset - 1n, 'are not in the log')
     this.state.epoch = batch.leaderEpoch
     this.state.timestamp = batch.maxTimestamp
@@ -206,8 +216,9 @@ export class LogReplay extends Replay {
 
   record(record: RecordCursor): void {
     if (this.#upTo !== undefined && record.offset > this.#upTo) return
-    if (!this.isControl) this.apply(record)
-    else if (this.control(record, this.#isKnown ? 'LEADER_CHANGE' : undefined) === 'LEADER_CHANGE') {
+    if (!this.isControl) {
+      if (record.offset >= this.#next) this.apply(record)
+    } else if (this.control(record, this.#isKnown ? 'LEADER_CHANGE' : undefined) === 'LEADER_CHANGE') {
       this.state.quorum.leaderEpoch = this.#leaderEpoch
     }
   }

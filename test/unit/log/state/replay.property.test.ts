@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
 import {offsetPrefix} from '../../../../src/log/files/names.js'
-import {aborted, anyHistory, first, type History, inTransactions, logOf, recordCount} from './histories.js'
+import {entitiesOf} from '../../../../src/log/state/entities.js'
+import {writeBatch} from '../../../../src/log/write-batch.js'
+import {aborted, anyHistory, first, framedValue, type History, inTransactions, logOf, recordCount} from './histories.js'
 import {differences, folderOf, load} from './loading.js'
 import {snapshotOf} from './snapshots.js'
 
@@ -73,6 +75,47 @@ test('what is between the begin of a transaction and the end of the log is not i
       expect(differences(plain.state, state)).toEqual([])
       expect(openTransaction).toMatchObject({offset: BigInt(recordCount(history)), records: other.flat().length})
     }),
+  )
+})
+
+test('records of any bytes give a state and what is wrong, never an exception', async () => {
+  const wounds = fc.array(fc.tuple(fc.nat(), fc.nat(), fc.integer({min: 0, max: 255})), {maxLength: 12})
+  await fc.assert(
+    fc.asyncProperty(anyHistory, wounds, async (history, hits) => {
+      const values = history.flat().map(record => framedValue(record))
+      for (const [which, at, byte] of hits) {
+        const value = values[which % values.length] as Buffer
+        value[at % value.length] = byte
+      }
+      const records = values.map(value => ({timestamp: 1n, key: null, value}))
+      const {state, findings} = await load(folderOf({[log(0n)]: writeBatch({leaderEpoch: 1, records})}))
+      expect(state.offset).toBe(BigInt(values.length - 1))
+      expect(findings.filter(({code}) => code !== 'state-record' && code !== 'state-conflict')).toEqual([])
+      for (const {label, fields} of entitiesOf(state))
+        expect([typeof label, typeof fields]).toEqual(['string', 'object'])
+    }),
+  )
+})
+
+test('a log or snapshot of any bytes gives a state and what is wrong, never an exception but that there is none', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      anyHistory,
+      fc.array(fc.tuple(fc.nat(), fc.nat(255)), {minLength: 1, maxLength: 8}),
+      async (history, hits) => {
+        const {state} = await load(folderOf({[log(0n)]: logOf(history)}))
+        const files = {
+          [log(0n)]: logOf(history),
+          [`${offsetPrefix(state.offset + 1n)}-0000000001.checkpoint`]: snapshotOf(state),
+        }
+        for (const bytes of Object.values(files)) {
+          for (const [at, byte] of hits) bytes[at % bytes.length] = byte
+          const found = await load(folderOf(files))
+          expect(found.state.offset).toBeGreaterThanOrEqual(-1n)
+          expect(entitiesOf(found.state).length).toBeGreaterThan(0)
+        }
+      },
+    ),
   )
 })
 

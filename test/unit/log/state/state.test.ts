@@ -214,6 +214,29 @@ describe('what does not add up is told', () => {
     ])
   })
 
+  test('batches behind an offset that is too high, and records that are in the state already', async () => {
+    const far = logOf([[topic(1)]])
+    far.writeBigInt64BE(1_000n, 0)
+    const bytes = Buffer.concat([far, logOf([[topic(2), topic(3)]], {baseOffset: 1n})])
+    const {state, findings} = await load(folderOf({[log]: bytes}))
+    expect([...state.topicIds.keys()]).toEqual(['topic-1'])
+    expect(explanations(findings)).toEqual([
+      'state-gap: The records at offsets 0 to 999 are not in the state: they are not in the log.',
+      'state-gap: The records at offsets 1 to 2 are not in the state: they lie behind offset 1000 in the log.',
+    ])
+    const base = await stateOf([topic(1), topic(2)])
+    const files = {
+      '00000000000000000002-0000000001.checkpoint': snapshotOf(base.state),
+      [log]: logOf([[topic(1), topic(2), topic(3)]]),
+    }
+    const both = await load(folderOf(files))
+    expect([both.records, both.findings, [...both.state.topicIds.keys()]]).toEqual([
+      3,
+      [],
+      ['topic-1', 'topic-2', 'topic-3'],
+    ])
+  })
+
   test('a snapshot that is not whole: the one before it, or the log is taken', async () => {
     const base = await stateOf([topic(1), topic(2)])
     const whole = snapshotOf(base.state)
