@@ -96,7 +96,9 @@ function recoveryConclusions(facts: PartitionFacts): string[] {
   const {recoveryEnd: end, consumersStop: stop, consumersSkip: skip} = check
   const told: string[] = []
   const start = startSentence(check.startTrouble)
-  if (end) {
+  const alone = end && rebuiltSentence(end, facts)
+  if (alone) told.push(alone)
+  else if (end) {
     const [first, ...rest] = recoverySentences(end, facts)
     told.push(`${first}${start ? '' : ' After a clean stop it checks nothing.'}`, ...rest)
   }
@@ -124,13 +126,26 @@ function skipSentences(skip: DamagedPlace, {segments, laterSegments = 0}: Partit
   const read = `As long as it is not cut and this replica leads, consumers and followers read up to ${placeText(skip)}`
   if (later === 0)
     return [`${read} and get nothing more, and no error: the broker takes it for the end of the segment.`]
-  const upTo = segments.slice(0, index + 1).reduce((sum, {records}) => sum + records, 0)
-  const passed = index < 0 ? 0 : upTo - skip.recordsBefore
+  const passed = index < 0 ? 0 : recordsUpTo(segments, index) - skip.recordsBefore
   const next = segments[index + 1]?.baseOffset
   const loss = passed > 0 ? `; ${plural(passed, 'readable record')} between are passed over` : ''
   return [
     `${read} and go on at the next segment${index < 0 || next === undefined ? '' : `, offset ${next}`}, without an error: the broker takes it for the end of the segment${loss}.`,
   ]
+}
+
+/** A segment whose offset index is missing is recovered by itself when it is loaded, whatever the stop was like. */
+function rebuiltSentence(end: RecoveryEnd, {segments}: PartitionFacts): string | undefined {
+  const index = segments.findIndex(({name}) => name === fileName(end.file))
+  const segment = segments[index]
+  if (end.how !== 'cuts' || segment?.offsetIndex !== 'missing') return undefined
+  const records = recordsUpTo(segments, index) - end.recordsBefore
+  const lost = records > 0 ? `${plural(records, 'readable record')} behind that` : 'no readable record'
+  return `At its next start, after a clean stop too, the broker writes the missing offset index of ${segment.name} anew: it cuts the segment at byte ${grouped(end.position)} and keeps later ones; ${lost} would be lost on this replica.`
+}
+
+function recordsUpTo(segments: readonly SegmentSummary[], index: number): number {
+  return segments.slice(0, index + 1).reduce((sum, {records}) => sum + records, 0)
 }
 
 function recoverySentences(

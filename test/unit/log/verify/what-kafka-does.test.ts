@@ -189,6 +189,17 @@ describe('after a clean stop', () => {
   })
 })
 
+test('a segment without its offset index is cut by itself, and those behind it stay', async () => {
+  const [size, next] = [large(0).length, `${segment(4)}.log`]
+  const damaged = patched(row(0, 1, 2, 3), size + 100, 9)
+  const text = await said({[log]: damaged, [next]: row(4, 5), [`${segment(4)}.index`]: Buffer.alloc(0)})
+  expect(text).toContain(
+    'writes the missing offset index of 00000000000000000000.log anew: it cuts the segment at byte',
+  )
+  expect(text).toContain('and keeps later ones; 2 readable records behind that would be lost')
+  expect(text).not.toContain('later segment;')
+})
+
 test('a batch that says it has no records and has some is stepped over', async () => {
   const report = await verified({[log]: Buffer.concat([withCrc(patched(a, 57, 0, 0, 0, 0)), b, c])})
   expect(told(report.findings)).toEqual(['error record-count 0 o0'])
