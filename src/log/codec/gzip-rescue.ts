@@ -16,19 +16,14 @@ export async function* piecesBeforeDamage(
 ): AsyncGenerator<Buffer, void, void> {
   let [from, to] = [start, Number.POSITIVE_INFINITY]
   for (let size = Number.POSITIVE_INFINITY; size > 1; ) {
-    for await (const step of steps(stored(), start, {from, to, size}))
-      if (!step.isWrong) from = step.end
-      else to = step.end
+    for await (const step of steps(stored(), start, {from, to, size, keptFrom: Number.POSITIVE_INFINITY})) {
+      if (step.isWrong) to = step.end
+      else from = step.end
+    }
     if (to === Number.POSITIVE_INFINITY) break
     size = Math.max(1, Math.ceil((to - from) / parts))
   }
-  let known = skipped
-  for await (const {plain} of steps(stored(), start, {from, to, size: 1})) {
-    for (const piece of plain) {
-      if (known < piece.length) yield piece.subarray(known)
-      known = Math.max(0, known - piece.length)
-    }
-  }
+  for await (const {plain} of steps(stored(), start, {from, to, size: 1, keptFrom: skipped})) yield* plain
 }
 
 interface Step {
@@ -38,16 +33,29 @@ interface Step {
   readonly plain: readonly Buffer[]
 }
 
+interface Steps {
+  readonly from: number
+  readonly to: number
+  readonly size: number
+  /** Plain bytes before it are dropped: there may be any number of them. */
+  readonly keptFrom: number
+}
+
 /** Gives the library the stored bytes from `start` on, those between `from` and `to` in steps of `size`. */
 async function* steps(
   stored: AsyncIterable<Buffer>,
   start: number,
-  {from, to, size}: {readonly from: number; readonly to: number; readonly size: number},
+  {from, to, size, keptFrom}: Steps,
 ): AsyncGenerator<Step, void, void> {
   const inflate = createInflateRaw({chunkSize: 65_536})
   let plain: Buffer[] = []
   let isWrong = false
-  inflate.on('data', (piece: Buffer) => plain.push(piece))
+  let produced = 0
+  inflate.on('data', (piece: Buffer) => {
+    produced += piece.length
+    const kept = Math.min(piece.length, produced - keptFrom)
+    if (kept > 0) plain.push(piece.subarray(piece.length - kept))
+  })
   inflate.on('error', () => {
     isWrong = true
   })

@@ -127,9 +127,10 @@ function beforeDamage(storedBytes: number): number {
   }
   const first = decodedOver(0).slice()
   const second = decodedOver(0xff)
-  const end = first.findIndex((byte, at) => byte !== second[at])
+  let end = 0
+  while (end < first.length && first[end] === second[end]) end++
   // It copies more at once than it needs.
-  return Math.max(0, (end < 0 ? first.length : end) - overcopied)
+  return Math.max(0, end - overcopied)
 }
 
 /**
