@@ -96,7 +96,8 @@ function forPeople(report: WhatIfReport, {columns: width, colour, unicode}: View
       ? `All were compressed anew: ${bytes(plainBytes)} uncompressed.`
       : `One in ${every} was compressed anew, beginning with the first: ${grouped(batches)} batches, ${bytes(plainBytes)} uncompressed.`,
     ...leftOut.map(
-      ({why, batches: count, sizeInBytes}) => ` Left out: ${grouped(count)} ${reasons[why]} (${bytes(sizeInBytes)}).`,
+      ({why, batches: count, sizeInBytes}) =>
+        ` Left out: ${reasons[why]} (${plural(count, 'batch', 'batches')}, ${bytes(sizeInBytes)}).`,
     ),
   ].join('')
   const note =

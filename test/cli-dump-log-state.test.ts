@@ -189,7 +189,9 @@ describe('kx dump-log --what-if', () => {
     expect(report?.sample.leftOut).toMatchObject([{why: 'control'}])
     const {stdout, exit} = await whatIf(folder)
     expect(exit).toBe(0)
-    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(/Left out: \d+ control batches, which nobody compresses/)
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      /Left out: control batches, which nobody compresses \(\d+ batches, [\d.]+ B\)\./,
+    )
     expect(stdout).toMatch(/^zstd 9 .*%/m)
   })
 
