@@ -227,7 +227,10 @@ export class PartitionCheck {
     const here = this.#place(file, position, offset, segment, {own: 1})
     const place =
       how === 'emptied' ? {...here, recordsBefore: this.#segment.records, batchesBefore: this.#segment.batches} : here
-    this.recoveryEnd ??= {...place, how, why}
+    // Offsets that no index can hold are told at the segment's end, and may lie before what was found since.
+    const known = this.recoveryEnd
+    const isEarlier = how === 'fails' && known?.file === file && position < known.position
+    if (!known || isEarlier) this.recoveryEnd = {...place, how, why}
   }
 
   damaged(file: string, damage: Damage, segment: Tally, size: number): void {

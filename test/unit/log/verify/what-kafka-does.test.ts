@@ -107,6 +107,14 @@ describe('offsets that recovery trips over', () => {
   })
 })
 
+test('offsets that no index can hold come before damage that lies behind them', async () => {
+  const size = large(0).length
+  const text = await said({[log]: patched(row(0, 2 ** 33, 2, 3), 2 * size + 100, 9)})
+  expect(text).toContain(`After an unclean stop the broker does not start: recovery fails in ${log} at byte 1,570`)
+  const damagedFirst = await said({[log]: patched(row(0, 1, 2 ** 33, 3), size + 100, 9)})
+  expect(damagedFirst).toContain('it cuts 00000000000000000000.log at byte 1,570')
+})
+
 describe('what recovery of the producers trips over', () => {
   const marker = (key: Buffer | null, value: Buffer | null) =>
     writeBatch({
