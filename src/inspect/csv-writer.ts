@@ -3,7 +3,6 @@ import type {BatchCursor} from '../log/batch-cursor.js'
 import {csvHead, CsvRows} from '../log/csv.js'
 import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
 import type {Finding} from '../log/finding.js'
-import {bytesJson, redactedJson} from '../log/json.js'
 import {type LogVisitor, readLog} from '../log/read-log.js'
 import type {RecordCursor} from '../log/record-cursor.js'
 import {FindingList} from '../log/text/finding-list.js'
@@ -53,7 +52,7 @@ export class CsvWriter implements DumpWriter {
       const at = finding.position === undefined ? '' : ` at ${finding.position}`
       if (finding.severity !== 'info') this.#options.warning(`${file.path}${at}: ${finding.explanation}`)
     }
-    const columns = new CsvRows({file: file.path, header: redact ? redactedJson : bytesJson, redact, raw})
+    const columns = new CsvRows({file: file.path, redact, raw})
     const shown = {
       columns,
       meanings: await Meanings.for(input.decoder, this.#options),

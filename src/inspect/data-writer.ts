@@ -3,7 +3,7 @@ import type {BatchCursor} from '../log/batch-cursor.js'
 import {parseFileName} from '../log/files/names.js'
 import {FilteredVisitor, logFilter, looksIntoRecords} from '../log/filter.js'
 import type {Finding} from '../log/finding.js'
-import {bytesJson, findingFields, redactedJson, valueJson} from '../log/json.js'
+import {bytesJson, findingFields, objectFields, redactedJson, valueJson} from '../log/json.js'
 import {BatchWriter, RecordWriter} from '../log/json-records.js'
 import {formattedBytes, jsonBytes, redactedBytes} from '../log/json-text.js'
 import {type LogEnd, type LogVisitor, readLog} from '../log/read-log.js'
@@ -142,7 +142,7 @@ export class DataWriter implements DumpWriter {
       if (this.enough) break
       this.#left--
       entries++
-      this.#out.text(this.#framing.entry(valueJson(entry, bytes).slice(1, -1)))
+      this.#out.text(this.#framing.entry(objectFields(entry, bytes)))
       if (this.#out.full) await this.#out.drain()
     }
     return `"entryCount":${entries}`

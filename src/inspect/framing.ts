@@ -172,7 +172,7 @@ const recordIndent = 12
 
 /**
  * {@link OneValue} as YAML; `block` writes a value in block style. Of batches and records, of which there may be millions,
- * each field has a line, and its value is written as in JSON.
+ * each field has a line, and its value is written as in JSON; an entry of an index has one line for all its fields.
  */
 export class OneDocument implements Framing {
   readonly batchLayout = yamlLayout(batchIndent)
@@ -219,7 +219,7 @@ export class OneDocument implements Framing {
   }
 
   entry(fields: string): string {
-    return this.#listed('entries') + this.#item(fields, 6)
+    return `${this.#listed('entries')}      - {${fields}}\n`
   }
 
   finding(fields: string): string {

@@ -1,6 +1,7 @@
 import {isUtf8} from 'node:buffer'
 import type {BatchCursor} from './batch-cursor.js'
-import {type BytesJson, headersJson} from './json.js'
+import {redactedJson} from './json.js'
+import {jsonTextInCell} from './json-text.js'
 import type {RecordCursor} from './record-cursor.js'
 import {base64Text, javaText, rawBytes} from './text/encodings.js'
 import {constant, type Encoding, type LineWriter} from './text/line-writer.js'
@@ -35,9 +36,7 @@ export const csvColumns = [
 
 export interface CsvOptions {
   readonly file: string
-  /** Writes header values. */
-  readonly header: BytesJson
-  /** Keys and values are left out. */
+  /** Keys, values and header values are left out. */
   readonly redact: boolean
   /** Whatever is UTF-8 is written as it is; else a text that a spreadsheet would take for a formula begins with an apostrophe. */
   readonly raw: boolean
@@ -85,6 +84,16 @@ const quotesDoubled: Encoding = {
   },
 }
 
+const inCell = (json: string): string => json.replaceAll('"', '""')
+const beforeFirst = constant(`"[${inCell('{"key":"')}`)
+const beforeNext = constant(`,${inCell('{"key":"')}`)
+const beforeValue = constant(inCell(',"value":'))
+const behindKey = constant(inCell('","value":'))
+const beforeText = constant(inCell('{"text":"'))
+const beforeBase64 = constant(inCell('{"base64":"'))
+const behindBytes = constant(inCell('"}'))
+const behindHeaders = constant(']"')
+const closingBrace = 0x7d
 const noField = constant(',-1,,')
 const utf8 = constant(',utf8,')
 const base64 = constant(',base64,')
@@ -123,13 +132,33 @@ export class CsvRows {
     this.#field(out, record.source, record.keyAt, record.keySize)
     this.#field(out, record.source, record.valueAt, record.valueSize)
     out.byte(comma)
-    if (record.headerCount > 0) {
-      const headers = Buffer.from(`[${headersJson(record, this.#options.header)}]`)
-      out.byte(quote)
-      out.field(headers, 0, headers.length, quotesDoubled)
-      out.byte(quote)
-    }
+    if (record.headerCount > 0) this.#headers(out, record)
     out.byte(newline)
+  }
+
+  /** A list in JSON, within quotes. */
+  #headers(out: LineWriter, record: RecordCursor): void {
+    let before = beforeFirst
+    for (const {key, keyBytes, value} of record.headers) {
+      out.ascii(before)
+      before = beforeNext
+      if (isUtf8(keyBytes)) {
+        out.field(keyBytes, 0, keyBytes.length, jsonTextInCell)
+        out.ascii(behindKey)
+      } else {
+        out.text(`${inCell(JSON.stringify(key).slice(1))},${inCell(`"keyBase64":"${keyBytes.toString('base64')}"`)}`)
+        out.ascii(beforeValue)
+      }
+      if (value === null || this.#options.redact) out.text(inCell(redactedJson(value)))
+      else {
+        const isText = isUtf8(value)
+        out.ascii(isText ? beforeText : beforeBase64)
+        out.field(value, 0, value.length, isText ? jsonTextInCell : base64Text)
+        out.ascii(behindBytes)
+      }
+      out.byte(closingBrace)
+    }
+    out.ascii(behindHeaders)
   }
 
   /** Size, encoding and text. */

@@ -7,6 +7,8 @@ import {constant, type Encoding, type LineWriter} from './text/line-writer.js'
 // Bytes as JSON, written as bytes: nothing is made a string on the way, and a large field is written in pieces.
 
 const backslash = 0x5c
+const quote = 0x22
+const quoteInCell = constant('\\""')
 const unicode = 0x75
 const hexDigits = constant('0123456789abcdef')
 /** 0: stands for itself; else the letter behind the backslash. */
@@ -51,6 +53,20 @@ function writeJsonText(out: LineWriter, bytes: Buffer, from: number, end: number
   }
   out.at = at
   return position
+}
+
+/** {@link jsonText} within a quoted cell of CSV, where each quote stands twice. */
+export const jsonTextInCell: Encoding = {
+  cut: (_bytes, _from, to) => to,
+  write(out, bytes, from, end) {
+    for (let at = from; at < end; ) {
+      const next = bytes.subarray(at, end).indexOf(quote)
+      const to = next < 0 ? end : at + next
+      jsonText.write(out, bytes, at, to)
+      if (to < end) out.ascii(quoteInCell)
+      at = to + 1
+    }
+  },
 }
 
 /** Writes bytes as one JSON value; a negative size is null. */

@@ -1,6 +1,5 @@
 import {isUtf8} from 'node:buffer'
 import type {Finding} from './finding.js'
-import type {RecordCursor} from './record-cursor.js'
 
 // The stable schema of what programs read (schemas/dump-log.json). Offsets, timestamps and producer ids are strings,
 // because JSON's readers know no 64-bit integers. Batches and records, of which there may be millions: `json-records.ts`.
@@ -23,16 +22,6 @@ export function redactedJson(bytes: Buffer | null): string {
   return bytes === null ? 'null' : `{"redacted":true,"sizeInBytes":${bytes.length}}`
 }
 
-/** Items of a list. A key that is no UTF-8 is there as base64, too. */
-export function headersJson(record: RecordCursor, header: BytesJson): string {
-  return record.headers
-    .map(({key, keyBytes, value}) => {
-      const exact = isUtf8(keyBytes) ? '' : `,"keyBase64":"${keyBytes.toString('base64')}"`
-      return `{"key":${JSON.stringify(key)}${exact},"value":${header(value)}}`
-    })
-    .join(',')
-}
-
 /** The fields of a finding, without braces and without its file. */
 export function findingFields({code, severity, position, offset, explanation, consequence}: Finding): string {
   const fields = [`"code":"${code}"`, `"severity":"${severity}"`]
@@ -50,8 +39,16 @@ export function valueJson(value: unknown, bytes: BytesJson): string {
   if (Buffer.isBuffer(value)) return bytes(value)
   if (Array.isArray(value)) return `[${value.map(item => valueJson(item, bytes)).join(',')}]`
   if (typeof value !== 'object') return JSON.stringify(value) ?? 'null'
-  const fields = Object.entries(value)
-    .filter(([, item]) => item !== undefined && typeof item !== 'function')
-    .map(([name, item]) => `${JSON.stringify(name)}:${valueJson(item, bytes)}`)
-  return `{${fields.join(',')}}`
+  return `{${objectFields(value, bytes)}}`
+}
+
+/** The fields of an object, without braces, as {@link valueJson} writes them. */
+export function objectFields(value: object, bytes: BytesJson): string {
+  let fields = ''
+  for (const name of Object.keys(value)) {
+    const item = (value as Readonly<Record<string, unknown>>)[name]
+    if (item === undefined || typeof item === 'function') continue
+    fields += `${fields === '' ? '' : ','}${JSON.stringify(name)}:${valueJson(item, bytes)}`
+  }
+  return fields
 }

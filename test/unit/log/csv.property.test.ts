@@ -3,11 +3,13 @@ import {stringify} from 'csv-stringify/sync'
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
 import {bufferSource} from '../../../src/log/byte-source.js'
+import {crc32c} from '../../../src/log/crc32c.js'
 import {csvColumns, csvHead, CsvRows} from '../../../src/log/csv.js'
 import {bytesJson} from '../../../src/log/json.js'
 import {readLog} from '../../../src/log/read-log.js'
 import {LineWriter} from '../../../src/log/text/line-writer.js'
 import {writeBatch} from '../../../src/log/write-batch.js'
+import {written} from './written.js'
 
 const odd = [
   '"',
@@ -54,7 +56,7 @@ test('rows are those of a CSV library, whatever is in the fields', async () => {
     fc.asyncProperty(fc.array(record, {minLength: 1, maxLength: 4}), path, fc.boolean(), async (records, file, raw) => {
       const log = writeBatch({records, baseOffset: 2n ** 53n - 2n})
       const expected: unknown[][] = []
-      const rows = new CsvRows({file, header: bytesJson, redact: false, raw})
+      const rows = new CsvRows({file, redact: false, raw})
       let position = 0
       const pieces: Buffer[] = []
       const out = new LineWriter(piece => void pieces.push(Buffer.from(piece)))
@@ -89,6 +91,32 @@ test('rows are those of a CSV library, whatever is in the fields', async () => {
     }),
     {numRuns: 300},
   )
+})
+
+test('a header key that is no UTF-8 is there as base64, and what is redacted only as its size', async () => {
+  const log = writeBatch({
+    records: [{timestamp: 1n, key: null, value: null, headers: [{key: 'ab', value: Buffer.from('"')}]}],
+  })
+  log[log.length - 3] = 0xff
+  log.writeUInt32BE(crc32c(log.subarray(21)), 17)
+  const cell = async (redact: boolean): Promise<string> => {
+    let row = ''
+    const rows = new CsvRows({file: '', redact, raw: false})
+    await readLog(bufferSource(log), {
+      batch(batch) {
+        rows.batch(batch)
+        return true
+      },
+      record(record) {
+        row = written(out => rows.record(out, record))
+      },
+    })
+    return row.slice(row.indexOf('"['), -1)
+  }
+  const quoted = (json: string): string => `"${json.replaceAll('"', '""')}"`
+  const key = '"key":"a\ufffd","keyBase64":"Yf8="'
+  expect(await cell(false)).toBe(quoted(`[{${key},"value":{"text":"\\""}}]`))
+  expect(await cell(true)).toBe(quoted(`[{${key},"value":{"redacted":true,"sizeInBytes":1}}]`))
 })
 
 test('the first line names the columns', () => {
