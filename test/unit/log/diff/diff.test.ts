@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest'
 import {crc32c} from '../../../../src/log/crc32c.js'
 import {KxError} from '../../../../src/util/errors.js'
-import {batch, checkpoint, compare, conclusion, first, flipped, log, real} from './replicas.js'
+import {batch, checkpoint, codes, compare, conclusion, first, flipped, log, real} from './replicas.js'
 
 describe('replicas of a real topic', () => {
   const [one, two, three] = [real('epochs-replica1'), real('epochs-replica2'), real('epochs-replica3')]
