@@ -36,6 +36,8 @@ const leastTarget = 262_144
 const inputPiece = 131_072
 const windowAtMost = 67_108_864
 const outputPiece = 131_072
+/** ZSTD_BLOCKSIZE_MAX, of plain bytes. */
+const largestBlock = 131_072
 /** WILDCOPY_OVERLENGTH of the library. */
 const overcopied = 32
 /** The library says how many bytes it wants next: those of a block and the header of the next one. */
@@ -107,30 +109,29 @@ function rescue(inlet: Inlet, outlet: Outlet, storedBytes: number): void {
     while (!decoding.next().done);
   } catch (error) {
     if (!(error instanceof CodecError) || error.tooLarge) throw error
-    const plain = bytesOf(target.pointer, beforeDamage(storedBytes))
-    const more = plain.subarray(outlet.length - before)
-    outlet.append(more)
+    outlet.append(ofDamagedBlock(storedBytes, outlet.length - before))
     throw error
   }
 }
 
 /**
- * How many bytes the library has decoded at `target` when it finds that the source is damaged. It doesn't say: they are
- * those that don't depend on what was there before.
+ * What the library has decoded of the damaged block, which begins `done` bytes after the first plain one, when it finds that
+ * the source is damaged. It doesn't say: it is what does not depend on the bytes that were at `target` before.
  */
-function beforeDamage(storedBytes: number): number {
+function ofDamagedBlock(storedBytes: number, done: number): Uint8Array {
   const {ZSTD_decompress} = loaded()
+  const capacity = Math.min(target.size, done + largestBlock + overcopied)
   const decodedOver = (fill: number): Uint8Array => {
-    bytesOf(target.pointer, target.size).fill(fill)
-    ZSTD_decompress(target.pointer, target.size, source.pointer, storedBytes)
-    return bytesOf(target.pointer, target.size)
+    bytesOf(target.pointer, capacity).fill(fill, done)
+    ZSTD_decompress(target.pointer, capacity, source.pointer, storedBytes)
+    return bytesOf(target.pointer, capacity).subarray(done)
   }
   const first = decodedOver(0).slice()
   const second = decodedOver(0xff)
   let end = 0
   while (end < first.length && first[end] === second[end]) end++
   // It copies more at once than it needs.
-  return Math.max(0, end - overcopied)
+  return second.subarray(0, Math.max(0, end - overcopied))
 }
 
 /**
