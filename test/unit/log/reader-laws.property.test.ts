@@ -42,7 +42,7 @@ async function reading(source: ByteSource, options: ReadOptions = {}): Promise<R
         text += `\n${recordFields(record)}`
       },
       recordsDone: problem => {
-        text += `\n${problem ?? 'all read'}`
+        text += `\n${problem ? `${problem.kind}: ${problem.reason}` : 'all read'}`
       },
       damage: damage => {
         close()

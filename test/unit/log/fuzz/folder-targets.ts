@@ -96,7 +96,7 @@ const salvaging: Target = {
       },
       record: () => undefined,
       recordsDone: problem => {
-        if (problem !== undefined) throw new Error(`a salvaged batch can't be read: ${problem}`)
+        if (problem !== undefined) throw new Error(`a salvaged batch can't be read: ${problem.reason}`)
       },
       damage: ({reason}) => {
         throw new Error(`what was salvaged is damaged: ${reason}`)
