@@ -4,6 +4,10 @@ import {clusterName, durationFlag} from '../src/cli/flags.js'
 import type {Healed} from '../src/cluster/lifecycle.js'
 import {plural} from '../src/util/format.js'
 
+interface HealedCluster extends Healed {
+  readonly topics: readonly string[]
+}
+
 export default class Heal extends KxCommand<typeof Heal> {
   static override summary = 'Resume what is paused and start what is down, after a crash of kx'
   static override description =
@@ -26,25 +30,33 @@ export default class Heal extends KxCommand<typeof Heal> {
     const {heal} = await import('../src/cluster/lifecycle.js')
     const {deleteLeftoverTopics} = await import('../src/lab/leftover-topics.js')
     const conduct = {timeoutMs: flags.timeout, signal, progress: (phase: string) => progress.live(phase)}
-    const healed: (Healed & {readonly topics: readonly string[]})[] = []
+    const healed: HealedCluster[] = []
+    let failure: unknown
     for (const one of await heal(flags.name, conduct)) {
-      healed.push({...one, topics: one.busy === undefined ? await deleteLeftoverTopics(one.name, signal) : []})
+      const leftThere = (error: unknown) => {
+        failure ??= error
+        return []
+      }
+      const topics = one.busy === undefined ? await deleteLeftoverTopics(one.name, signal).catch(leftThere) : []
+      healed.push({...one, topics})
+    }
+    if (failure !== undefined) {
+      // What was cured is told all the same.
+      for (const one of healed) progress.line(told(one))
+      throw failure
     }
     return {
       data: healed,
-      text: () => {
-        if (healed.length === 0) return 'No cluster is meant to be running.'
-        return healed
-          .map(({name, cures, busy, topics}) => {
-            if (busy !== undefined) return `Cluster ${name} was left alone. ${busy}`
-            const done = cures.map(
-              ({nodeId, cure, was}) => `node ${nodeId} ${cure === 'resume' ? 'resumed' : 'started'} (it was ${was})`,
-            )
-            if (topics.length > 0) done.push(`${plural(topics.length, 'topic')} of an earlier run deleted`)
-            return `Cluster ${name}: ${done.length === 0 ? 'nothing to heal' : done.join(', ')}.`
-          })
-          .join('\n')
-      },
+      text: () => (healed.length === 0 ? 'No cluster is meant to be running.' : healed.map(told).join('\n')),
     }
   }
+}
+
+function told({name, cures, busy, topics}: HealedCluster): string {
+  if (busy !== undefined) return `Cluster ${name} was left alone. ${busy}`
+  const done = cures.map(
+    ({nodeId, cure, was}) => `node ${nodeId} ${cure === 'resume' ? 'resumed' : 'started'} (it was ${was})`,
+  )
+  if (topics.length > 0) done.push(`${plural(topics.length, 'topic')} of an earlier run deleted`)
+  return `Cluster ${name}: ${done.length === 0 ? 'nothing to heal' : done.join(', ')}.`
 }

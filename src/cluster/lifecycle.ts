@@ -66,7 +66,7 @@ export async function up(request: ClusterRequest): Promise<UpResult> {
   const standing = loadState(request.name)
   if (standing?.phase === 'up' && (await runsWhole(standing))) {
     refuseOther(standing, request)
-    return {status: await statusOf(standing, settlesWithinMs), outcome: 'running'}
+    return {status: await statusOf(standing, settlesWithinMs, request.signal), outcome: 'running'}
   }
   using _lock = await lockCluster(request.name, 'kx up')
   const state = loadState(request.name)
@@ -152,8 +152,8 @@ async function statusOrObstacle(state: ClusterState): Promise<ClusterStatus> {
 }
 
 /** How it stands; with a patience as `readinessWithin` has it. @throws KxError KX_NO_CLUSTER (usage) */
-export async function status(name: string, patienceMs = 0): Promise<ClusterStatus> {
-  return statusOf(stateOf(name), patienceMs)
+export async function status(name: string, patienceMs = 0, signal?: AbortSignal): Promise<ClusterStatus> {
+  return statusOf(stateOf(name), patienceMs, signal)
 }
 
 export interface Cure {
@@ -359,11 +359,11 @@ async function runsWhole(state: ClusterState): Promise<boolean> {
   return states.every(one => one === 'running')
 }
 
-async function statusOf(state: ClusterState, patienceMs = 0): Promise<ClusterStatus> {
+async function statusOf(state: ClusterState, patienceMs = 0, signal?: AbortSignal): Promise<ClusterStatus> {
   await using cluster = await (await runtimeNamed(state.runtime)).attach(state)
   const nodes = await Promise.all(cluster.nodes.map(nodeStatus))
   const {ready, missing, controllerId} = nodes.some(node => isUp(node.state))
-    ? await readinessWithin(cluster, patienceMs)
+    ? await readinessWithin(cluster, patienceMs, signal)
     : {
         ready: false,
         missing:

@@ -82,18 +82,20 @@ export const settlesWithinMs = 15_000
 
 /**
  * The same, asked again for so long while all nodes run: on a machine that is busy an answer comes late, and a broker
- * that was not heard of for a moment is unfenced soon.
+ * that was not heard of for a moment is unfenced soon. @throws KxError KX_INTERRUPTED when the signal fires
  */
-export async function readinessWithin(cluster: Cluster, patienceMs: number): Promise<Readiness> {
+export async function readinessWithin(cluster: Cluster, patienceMs: number, signal?: AbortSignal): Promise<Readiness> {
   let last: Readiness = {ready: false}
   const settled = async () => {
     last = await readiness(cluster)
     return last.ready || (await notRunning(cluster)).length > 0 ? last : undefined
   }
-  return until('readiness', settled, {timeoutMs: patienceMs, everyMs: 100}).catch((error: unknown) => {
-    if (error instanceof KxError && error.code === 'KX_TIMEOUT') return last
-    throw error
-  })
+  return until('readiness', settled, {timeoutMs: patienceMs, everyMs: 100, ...(signal && {signal})}).catch(
+    (error: unknown) => {
+      if (error instanceof KxError && error.code === 'KX_TIMEOUT') return last
+      throw error
+    },
+  )
 }
 
 interface Look {

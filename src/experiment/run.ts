@@ -63,7 +63,7 @@ export interface RunRecord {
   readonly environment: Environment
   readonly cluster: {readonly name: string; readonly ephemeral: boolean; readonly spec: ClusterSpec}
   readonly knobs: Readonly<Record<string, number>>
-  /** Absent in the records of kx 0.2.0 and before. */
+  /** Absent in the records of kx 0.1.0. */
   readonly asked?: AskedFlags
   readonly question: string
   readonly hypothesis: string

@@ -50,7 +50,7 @@ interface AcquireOptions {
 export async function acquire(options: AcquireOptions): Promise<Acquired> {
   const {choice, note, experiment, runId, signal, progress} = options
   const name = choice.name ?? 'default'
-  const objection = choice.fresh ? 'a fresh one was asked for' : await objectionTo(name, note, choice)
+  const objection = choice.fresh ? 'a fresh one was asked for' : await objectionTo(name, options)
   if (objection === undefined) {
     const lock = await lockCluster(name, `kx experiment ${experiment}`)
     return {cluster: await attach(name), lock, why: `on cluster ${name}`}
@@ -92,7 +92,10 @@ function askedSpec(note: AnyExperiment, choice: ClusterChoice): Partial<ClusterS
 }
 
 /** Why the standing cluster will not do, or nothing. */
-async function objectionTo(name: string, note: AnyExperiment, choice: ClusterChoice): Promise<string | undefined> {
+async function objectionTo(
+  name: string,
+  {note, choice, signal}: Pick<AcquireOptions, 'note' | 'choice' | 'signal'>,
+): Promise<string | undefined> {
   const state = loadState(name)
   if (!state) return `there is no cluster "${name}"`
   const {spec} = state
@@ -110,9 +113,10 @@ async function objectionTo(name: string, note: AnyExperiment, choice: ClusterCho
   const different = Object.entries(choice.config).find(([key, value]) => spec.config[key] !== value)
   if (different) return `${said} has another ${different[0]}`
   try {
-    const {ready, missing} = await status(name, settlesWithinMs)
+    const {ready, missing} = await status(name, settlesWithinMs, signal)
     return ready ? undefined : `${said} is not ready${missing ? `: ${missing}` : ''}`
   } catch (error) {
+    if (signal.aborted) throw error
     return `${said} can't be looked at: ${messageOf(error)}`
   }
 }

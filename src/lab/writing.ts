@@ -35,8 +35,8 @@ const graceMs = 3_000
 const defaultTimeoutMs = 10_000
 
 /**
- * Writes `count` records (fewer if the time is over before), one record per batch and one batch per request, each value tried once. Every connection has one
- * write outstanding; with as many connections as records all are outstanding at once.
+ * Writes `count` records, fewer if the time is over before: one record per batch and one batch per request, each value
+ * tried once. Every connection has one write outstanding; with as many connections as records all are outstanding at once.
  */
 export async function writeSeries(context: WritingContext, target: Target, options: WriteOptions): Promise<Writes> {
   const {acks, count, connections = 1, timeoutMs = defaultTimeoutMs, withinMs = Number.POSITIVE_INFINITY} = options

@@ -107,8 +107,11 @@ export class DockerFolder implements PartitionFolder {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.#folder, {recursive: true, force: true})
-    await this.place.release?.()
+    try {
+      await rm(this.#folder, {recursive: true, force: true})
+    } finally {
+      await this.place.release?.()
+    }
   }
 
   async #copy(name: string): Promise<ByteSource | undefined> {
