@@ -1,3 +1,4 @@
+import {spoolLimit} from './reading.js'
 import {basename, resolve} from 'node:path'
 import type {DecoderName} from '../log/decode/decoder.js'
 import {type Classified, classify, headBytes} from '../log/files/kinds.js'
@@ -116,8 +117,4 @@ export async function decoderFor(
   if (!place?.topic.startsWith('__')) return undefined
   const {decoderOfTopic} = await import('../log/decode/decoder.js')
   return decoderOfTopic(place.topic)
-}
-
-function spoolLimit({maxDecompressedBytes}: DumpOptions): {maxSpoolBytes?: number} {
-  return maxDecompressedBytes === undefined ? {} : {maxSpoolBytes: maxDecompressedBytes}
 }

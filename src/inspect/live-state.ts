@@ -2,7 +2,7 @@ import type {Cluster, ClusterNode, NodeState} from '../cluster/cluster.js'
 import {endpointOf} from '../cluster/probe.js'
 import {loadState} from '../cluster/state.js'
 import {kafkaError} from '../kafka/errors.js'
-import {nameOf, type TopicPartition} from '../kafka/topic-partition.js'
+import {metadataTopic, nameOf, type TopicPartition} from '../kafka/topic-partition.js'
 import {KxError} from '../util/errors.js'
 import {list, plural} from '../util/format.js'
 import {nearest} from '../util/nearest.js'
@@ -42,7 +42,6 @@ export interface LogOffsets {
   readonly logEndOffset: bigint | undefined
 }
 
-export const metadataTopic = '__cluster_metadata'
 /** Uuid.METADATA_TOPIC_ID: no record gives it one. */
 const metadataTopicId = 'AAAAAAAAAAAAAAAAAAAAAQ'
 const unknownTopic = 3

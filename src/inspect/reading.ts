@@ -49,3 +49,7 @@ export async function isPreallocated({
   const names = (await folder.list()).map(parseFileName)
   return !names.some(({role, states, offset}) => role === 'log' && states.length === 0 && (offset ?? -1n) > own)
 }
+
+export function spoolLimit({maxDecompressedBytes}: DumpOptions): {maxSpoolBytes?: number} {
+  return maxDecompressedBytes === undefined ? {} : {maxSpoolBytes: maxDecompressedBytes}
+}

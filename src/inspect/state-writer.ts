@@ -1,6 +1,6 @@
 import {DiskFolder, inspected, openFile} from './files.js'
 import {classify, headBytes} from '../log/files/kinds.js'
-import {metadataTopic} from './live-state.js'
+import {metadataTopic} from '../kafka/topic-partition.js'
 import type {Finding} from '../log/finding.js'
 import type {Folder} from '../log/folder.js'
 import {
@@ -11,11 +11,11 @@ import {
   stateOfLog,
   stateOfSnapshot,
 } from '../log/state/load.js'
-import {FindingList} from '../log/text/finding-list.js'
+import {FindingLists} from '../log/text/finding-list.js'
 import type {Write} from '../log/text/line-writer.js'
 import {KxError} from '../util/errors.js'
 import type {DumpFolder, DumpInput, DumpOptions, DumpWriter} from './job.js'
-import {isPreallocated, readOptions} from './reading.js'
+import {isPreallocated, readOptions, spoolLimit} from './reading.js'
 import {WatchingVisitor} from './watch.js'
 
 /** A state of the metadata, and where it is from. */
@@ -37,7 +37,7 @@ export interface StateRequest {
 }
 
 /** Gives the state of an input, at an offset if there is one. */
-type Load = (upTo: bigint | undefined, found: Found) => Promise<ShownState>
+type Load = (upTo: bigint | undefined, found: FindingLists) => Promise<ShownState>
 
 /** In pieces: of a large cluster it may be a lot. */
 export type RenderStates = (reports: readonly StateReport[]) => Promise<Iterable<string>>
@@ -96,7 +96,7 @@ export class StateWriter implements DumpWriter {
   async #report(load: Load, hasOffsets: boolean): Promise<readonly Finding[]> {
     const {atOffset, against} = this.#request
     if (!hasOffsets && atOffset !== undefined) throw oneState('--at-offset')
-    const [first, second] = [new Found(), new Found()]
+    const [first, second] = [new FindingLists(), new FindingLists()]
     const shown = await load(atOffset, first)
     const other = against === undefined ? undefined : await this.#other(against, load, second, hasOffsets)
     // What lies in both is read twice.
@@ -105,19 +105,19 @@ export class StateWriter implements DumpWriter {
     return findings
   }
 
-  async #other(against: string, load: Load, found: Found, hasOffsets: boolean): Promise<ShownState> {
+  async #other(against: string, load: Load, found: FindingLists, hasOffsets: boolean): Promise<ShownState> {
     if (offsetText.test(against)) {
       if (!hasOffsets) throw oneState('--against with an offset')
       return await load(BigInt(against), found)
     }
-    const {signal} = this.#options
+    const opening = {signal: this.#options.signal, ...spoolLimit(this.#options)}
     if ((await inspected(against)).isDirectory()) {
-      await using folder = new DiskFolder(against, {signal})
+      await using folder = new DiskFolder(against, opening)
       await using own = await folder.folder(partitionFolder)
       const place = own ?? folder
       return await this.#loadFolder({path: place.path, folder: place}, {}, found)
     }
-    await using file = await openFile(against, {signal})
+    await using file = await openFile(against, opening)
     await using folder = file.folder
     const classified = classify(file.name, await file.read(0, headBytes), file.size)
     return await this.#loadFile({file, classified, folder})(undefined, found)
@@ -145,12 +145,12 @@ export class StateWriter implements DumpWriter {
   async #loadFolder(
     {path, folder}: {readonly path: string; readonly folder: Folder},
     end: Pick<FolderOptions, 'upTo' | 'mustReach'>,
-    found: Found,
+    found: FindingLists,
   ): Promise<ShownState> {
     return {...(await stateOfFolder(folder, {...this.#reading(folder, found), ...end})), path}
   }
 
-  #reading(folder: Folder | undefined, found: Found): LoadOptions {
+  #reading(folder: Folder | undefined, found: FindingLists): LoadOptions {
     return {
       // What a header does not count is no record to Kafka.
       read: {...readOptions(this.#options), asKafka: true},
@@ -161,21 +161,6 @@ export class StateWriter implements DumpWriter {
         return new WatchingVisitor(visitor, {path: file.path, preallocated, maxBytes: undefined}, tell)
       },
     }
-  }
-}
-
-/** Findings of several files. */
-class Found {
-  readonly #lists = new Map<string, FindingList>()
-
-  add(finding: Finding): void {
-    const list = this.#lists.get(finding.file) ?? new FindingList(finding.file)
-    this.#lists.set(finding.file, list)
-    list.add(finding)
-  }
-
-  all(): readonly Finding[] {
-    return [...this.#lists.values()].flatMap(list => list.all())
   }
 }
 

@@ -2,7 +2,7 @@ import {classify, headBytes, isLogKind} from '../log/files/kinds.js'
 import type {Finding} from '../log/finding.js'
 import type {OpenFile} from '../log/folder.js'
 import {readLog} from '../log/read-log.js'
-import {FindingList} from '../log/text/finding-list.js'
+import {FindingLists} from '../log/text/finding-list.js'
 import type {Write} from '../log/text/line-writer.js'
 import {type WhatIf, whatIf} from '../log/what-if/measure.js'
 import {BatchSampler, sampleBytesAtMost} from '../log/what-if/sample.js'
@@ -40,14 +40,14 @@ export class WhatIfWriter implements DumpWriter {
       })
     }
     const sampler = new BatchSampler()
-    const findings = new FindingList(file.path)
+    const findings = new FindingLists()
     await this.#read(file, await isPreallocated(input), sampler, findings)
     return this.#report(file.path, sampler, findings)
   }
 
   async folder({path, folder}: DumpFolder): Promise<readonly Finding[]> {
     const sampler = new BatchSampler()
-    const findings = new FindingList(path)
+    const findings = new FindingLists()
     for (const name of await folder.list()) {
       const file = await this.#opened(folder, name, findings)
       if (!file) continue
@@ -67,26 +67,26 @@ export class WhatIfWriter implements DumpWriter {
   }
 
   /** One that can't be read is told, and the others are read. */
-  async #opened(folder: DumpFolder['folder'], name: string, findings: FindingList): Promise<OpenFile | undefined> {
+  async #opened(folder: DumpFolder['folder'], name: string, findings: FindingLists): Promise<OpenFile | undefined> {
     try {
       return await folder.open(name)
     } catch (error) {
       if (!(error instanceof KxError) || error.kind !== 'input') throw error
       this.#options.failed(error)
-      findings.add({code: 'unreadable', severity: 'error', explanation: error.message})
+      findings.add({code: 'unreadable', severity: 'error', file: `${folder.path}/${name}`, explanation: error.message})
       return undefined
     }
   }
 
-  async #read(file: OpenFile, preallocated: boolean, sampler: BatchSampler, findings: FindingList): Promise<void> {
+  async #read(file: OpenFile, preallocated: boolean, sampler: BatchSampler, findings: FindingLists): Promise<void> {
     const watched = {path: file.path, preallocated, maxBytes: undefined}
-    await readLog(file, new WatchingVisitor(sampler, watched, finding => findings.add(finding)), {
+    await readLog(file, new WatchingVisitor(sampler, watched, finding => findings.add({...finding, file: file.path})), {
       ...readOptions(this.#options),
       wholeBatchBytes: sampleBytesAtMost,
     })
   }
 
-  async #report(path: string, sampler: BatchSampler, list: FindingList): Promise<readonly Finding[]> {
+  async #report(path: string, sampler: BatchSampler, list: FindingLists): Promise<readonly Finding[]> {
     const {signal} = this.#options
     let turnedMs = 0
     const result = await whatIf(sampler.sample, {

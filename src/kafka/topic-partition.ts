@@ -13,3 +13,6 @@ export function topicPartition(name: string): TopicPartition | undefined {
   const match = /^(.+)-(\d+)$/.exec(name)
   return match ? {topic: match[1] as string, partition: Number(match[2])} : undefined
 }
+
+/** The log of a KRaft quorum; each node of a cluster has it. */
+export const metadataTopic = '__cluster_metadata'

@@ -134,8 +134,8 @@ export async function sweep(view: ClusterView, experiments: readonly string[]): 
   const own = new RegExp(`^kx-(${experiments.join('|')})-[0-9a-f]{4}-\\d+-`)
   const {topics} = await view.anyBroker(connection => metadata(connection))
   const left = topics.map(({name}) => name).filter(name => own.test(name))
-  if (left.length > 0) await tearDown(view, left)
-  return left
+  const failed = left.length > 0 ? await tearDown(view, left) : undefined
+  return failed === undefined ? left : left.filter(name => !failed.includes(`${name}: `))
 }
 
 /** Deletes what a trial made; failures are told, not thrown: the verdict does not rest on it. */

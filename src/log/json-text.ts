@@ -155,6 +155,9 @@ const beforeJson = constant('{"json":')
 const closingBrace = 0x7d
 const uuidText = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+/** Numbers that may be others once they are parsed; in strings, too, which is of no harm. */
+const mayChange = /\d{16}|\d[eE]|\.\d{15}/
+
 const formats: Readonly<Record<string, (bytes: Buffer) => string | undefined>> = {
   int32: bytes => (bytes.length === 4 ? `{"int32":${bytes.readInt32BE()}}` : undefined),
   int64: bytes => (bytes.length === 8 ? `{"int64":"${bytes.readBigInt64BE()}"}` : undefined),
@@ -165,6 +168,14 @@ const formats: Readonly<Record<string, (bytes: Buffer) => string | undefined>> =
   },
   json(bytes) {
     if (!isUtf8(bytes) || !isJson(bytes, 0, bytes.length)) return undefined
-    return `{"json":${JSON.stringify(JSON.parse(bytes.toString('utf8')))}}`
+    const text = bytes.toString('utf8')
+    if (mayChange.test(text)) return undefined
+    try {
+      return `{"json":${JSON.stringify(JSON.parse(text))}}`
+    } catch (error) {
+      // Nested deeper than the parser goes.
+      if (error instanceof RangeError) return undefined
+      throw error
+    }
   },
 }

@@ -22,7 +22,7 @@ export type Facts = Omit<ReplicaDiff, 'conclusions' | 'equal'>
 
 /** What follows from a comparison, the gravest first. */
 export function conclusionsOf(facts: Facts, noticed: Noticed): Conclusion[] {
-  if (facts.from >= facts.to) return [nothingShared(facts)]
+  if (facts.from >= facts.to) return [...bytesConclusions(facts, noticed), nothingShared(facts)]
   const leader = leaderOf(facts)
   const diverged = divergences(facts, leader)
   const found = [
@@ -32,7 +32,9 @@ export function conclusionsOf(facts: Facts, noticed: Noticed): Conclusion[] {
     ...tails(facts, diverged.replicas),
     ...legal(facts, noticed),
   ]
-  return found.some(({severity}) => severity !== 'info') ? found : [allEqual(facts), ...found]
+  if (found.some(({severity}) => severity !== 'info')) return found
+  const missed = notCompared(facts)
+  return missed ? [missed, ...found] : [allEqual(facts), ...found]
 }
 
 /** Whose log is the measure: the leader's where it is known, else that of the newest epoch; then the longest. */
@@ -355,15 +357,28 @@ function allEqual({replicas, ranges, from, to, comparedBy}: Facts): Conclusion {
   }
 }
 
+/** What nobody has compared is not equal. */
+function notCompared({replicas, ranges, rangesLeftOut, from, to}: Facts): Conclusion | undefined {
+  const unread = ranges.filter(({holdings}) => holdings.includes('unreadable'))
+  const [first, last] = [unread[0], unread.at(-1)]
+  if (!first && rangesLeftOut === 0) return undefined
+  const names = replicas.map(({name}) => name)
+  const where = first && last ? {from: first.from, to: last.to} : {from, to}
+  const what = first
+    ? `At ${offsets(where.from, where.to)} batches can't be read, and were not compared; kx dump-log --verify tells why.`
+    : `${plural(rangesLeftOut, 'range')} in which the replicas differ were not looked into.`
+  return {code: 'damage', severity: 'warning', replicas: names, ...where, text: what}
+}
+
 function allOf(names: readonly string[]): string {
   return names.length === 2 ? 'Both replicas' : `All ${names.length} replicas`
 }
 
-function nothingShared({replicas, from, to}: Facts): Conclusion {
+function nothingShared({replicas, from, to, damages}: Facts): Conclusion {
   const isEmpty = replicas.every(({logStartOffset, logEndOffset}) => logStartOffset === logEndOffset)
   const same = new Set(replicas.map(({logEndOffset}) => logEndOffset)).size === 1
   const names = replicas.map(({name}) => name)
-  if (isEmpty && same) {
+  if (isEmpty && same && damages.length === 0) {
     const text = `${allOf(names)} are empty; their logs begin at ${from}.`
     return {code: 'equal', severity: 'info', replicas: names, from, to: from, records: 0, text}
   }

@@ -21,7 +21,7 @@ export function topicRecord(
   {name, topicId}: {readonly name: string; readonly topicId: string},
 ): string | undefined {
   const other = state.topicIds.get(name)
-  if (other !== undefined && other !== topicId) return `topic ${name} is there already, with the id ${other}`
+  if (other !== undefined && other !== topicId) return `a topic of that name is there already, with the id ${other}`
   state.topics.set(topicId, {name, topicId, partitions: new Map()})
   state.topicIds.set(name, topicId)
   return undefined
@@ -91,7 +91,7 @@ export function partitionChange(state: MetadataState, record: PartitionChangeRec
   const topic = state.topics.get(record.topicId)
   if (!topic) return noTopic(record.topicId)
   const before = topic.partitions.get(record.partitionId)
-  if (!before) return `topic ${topic.name} has no partition ${record.partitionId}`
+  if (!before) return `the topic with the id ${record.topicId} has no partition ${record.partitionId}`
   topic.partitions.set(record.partitionId, changed(before, record, state.shared))
   return undefined
 }
@@ -119,7 +119,7 @@ function changed(before: Partition, record: PartitionChangeRecord, shared: Share
 /** Of one topic, or of all if its name is empty. Where there is something to clear it is a change of the partition. */
 export function clearElr(state: MetadataState, {topicName}: {readonly topicName: string}): string | undefined {
   const topicId = state.topicIds.get(topicName)
-  if (topicName !== '' && topicId === undefined) return `there is no topic ${topicName}`
+  if (topicName !== '' && topicId === undefined) return 'there is no topic of that name'
   for (const topic of state.topics.values()) if (topicName === '' || topic.topicId === topicId) clearElrOf(topic)
   return undefined
 }

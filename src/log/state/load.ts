@@ -57,17 +57,20 @@ export async function stateOfFolder(folder: Folder, options: FolderOptions): Pro
       (logs[n + 1]?.offset ?? from + 1n) > from && (options.upTo === undefined || offset <= options.upTo),
   )
   const read = await readLogs(folder, wanted, state, options)
-  if (options.mustReach && options.upTo !== undefined && state.offset < options.upTo) {
-    throw new KxError(
-      'usage',
-      'KX_NO_OFFSET',
-      `${folder.path} ends at offset ${state.offset}: there is no state at ${options.upTo} yet.`,
-      {
-        suggestions: [`--at-offset ${state.offset}`],
-      },
-    )
-  }
+  checkReached(folder.path, state, options)
   return {...read, state, snapshot: base?.name, records: read.records + (base?.records ?? 0)}
+}
+
+function checkReached(
+  path: string,
+  {offset}: MetadataState,
+  {upTo, mustReach}: Pick<FolderOptions, 'upTo' | 'mustReach'>,
+): void {
+  if (!mustReach || upTo === undefined || offset >= upTo) return
+  const why = offset < 0n ? 'has no record up to there' : `ends at offset ${offset}`
+  throw new KxError('usage', 'KX_NO_OFFSET', `${path} ${why}: there is no state at ${upTo} in it.`, {
+    suggestions: [offset < 0n ? 'Name the folder, or another segment.' : `--at-offset ${offset}`],
+  })
 }
 
 async function readLogs(
@@ -169,12 +172,14 @@ async function readSnapshot(
 /** Of a log alone, as it comes from a pipe: what was before it is missing, and told. */
 export async function stateOfLog(
   file: OpenFile,
-  options: LoadOptions & Pick<FolderOptions, 'upTo'>,
+  options: LoadOptions & Pick<FolderOptions, 'upTo' | 'mustReach'>,
 ): Promise<LoadedState> {
   const alone: Folder = {path: file.path, list: async () => [], open: async () => file}
   const name = {...parseFileName(file.name), name: file.name, offset: 0n}
   const state = emptyState()
-  return {...(await readLogs(alone, [name], state, options)), state, snapshot: undefined}
+  const read = await readLogs(alone, [name], state, options)
+  checkReached(file.path, state, options)
+  return {...read, state, snapshot: undefined}
 }
 
 function noState(

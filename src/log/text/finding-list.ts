@@ -31,3 +31,18 @@ export class FindingList {
     ]
   }
 }
+
+/** Findings of several files. */
+export class FindingLists {
+  readonly #lists = new Map<string, FindingList>()
+
+  add(finding: Finding): void {
+    const list = this.#lists.get(finding.file) ?? new FindingList(finding.file)
+    this.#lists.set(finding.file, list)
+    list.add(finding)
+  }
+
+  all(): readonly Finding[] {
+    return [...this.#lists.values()].flatMap(list => list.all())
+  }
+}

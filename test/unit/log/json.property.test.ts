@@ -203,3 +203,14 @@ describe('records as JSON', () => {
     )
   })
 })
+
+test('a JSON document that parsing would change, or that is too deep for it, is text where names must be unique', () => {
+  const deep = '['.repeat(20_000) + ']'.repeat(20_000)
+  for (const text of ['{"id":12345678901234567890}', '[1e400]', '0.1234567890123456789', deep]) {
+    const bytes = Buffer.from(text)
+    const line = written(out => formattedBytes('json', {uniqueNames: true})(out, bytes, 0, bytes.length))
+    expect(JSON.parse(line)).toEqual({text})
+  }
+  const [small, out] = [Buffer.from('{"a":1,"a":2}'), formattedBytes('json', {uniqueNames: true})]
+  expect(written(line => out(line, small, 0, small.length))).toBe('{"json":{"a":2}}')
+})

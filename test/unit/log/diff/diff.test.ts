@@ -503,3 +503,9 @@ test('zeros at the end of a segment that others follow are damage, in the last o
   expect(conclusion(diff, 'damage').text).toContain('no offset is missing behind them, the next is 2')
   expect((await compare([right, {...right, [next]: Buffer.concat([batch(2, 2), zeros])}])).equal).toBe(true)
 })
+
+test('logs of nothing but garbage are not called empty and equal', async () => {
+  const diff = await compare([{[first]: Buffer.alloc(200, 7)}, {[first]: Buffer.alloc(200, 7)}])
+  expect(diff.equal).toBe(false)
+  expect(codes(diff)).not.toContain('equal')
+})
